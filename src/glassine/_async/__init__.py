@@ -1,0 +1,1 @@
+"""The shell in asyncio's colour, written by hand. `_sync` is made from it."""

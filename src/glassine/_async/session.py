@@ -1,0 +1,342 @@
+"""A session: one conversation. The shell reads, calls one pure function, and writes in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
+
+from .. import _json
+from .._ids import RESERVED_PREFIX, check_id
+from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
+from ..messages import Message, MessageLike, to_micros
+from ..overlays import Overlay
+from ..records import (
+    Check,
+    Deletion,
+    Event,
+    Ingested,
+    Lineage,
+    Named,
+    Outline,
+    Recent,
+    Ref,
+    SessionInfo,
+    Usage,
+)
+from ..redaction import redacted
+from ..representation import Draft, draft
+
+if TYPE_CHECKING:
+    from .store import AsyncStore
+
+ACTIVE: Final = "active leaf"
+"""Default of `parent` and `expect_leaf`: the caller names no message. (None names something: no message at all.)"""
+
+Place = MessageLike | str
+
+
+class AsyncSession:
+    """One conversation: a tree of messages with an active leaf.
+
+    Get one from `store.session(id)`. Nothing is read or written until a method is called; the session is created by
+    its first write. Wherever a message is named, its id, a Message or a wire dict will do.
+    """
+
+    def __init__(self, store: AsyncStore, id: str) -> None:
+        self.store: Final = store
+        self.id: Final = check_id("session", id)
+        self._engine = store._engine
+        self._ref = Ref(store.namespace_name, self.id)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r} in {self.store!r}>"
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    @overload
+    async def append(
+        self, message: MessageLike, *, parent: Place | None = ..., expect_leaf: Place | None = ...
+    ) -> Message: ...
+    @overload
+    async def append(
+        self, message: Sequence[MessageLike], *, parent: Place | None = ..., expect_leaf: Place | None = ...
+    ) -> list[Message]: ...
+    async def append(
+        self,
+        message: MessageLike | Sequence[MessageLike],
+        *,
+        parent: Place | None = ACTIVE,
+        expect_leaf: Place | None = ACTIVE,
+    ) -> Message | list[Message]:
+        """Append one message, or several as a chain in one transaction. Returns what was stored, with its ids.
+
+        Without `parent` it goes below the active leaf; `parent=None` begins a new root; a parent that has children
+        already gets another branch. The last message becomes the active leaf. Messages without an id get one before
+        the first attempt. Appending an id again with the same content does nothing; with other content, or under
+        another named parent, it is a ConflictError. With `expect_leaf` the append fails with LeafMovedError when
+        the active leaf is another one (None: when there is any).
+        """
+        single = isinstance(message, (Message, Mapping))
+        messages = [self._mint(Message.of(item)) for item in ([message] if single else message)]
+        if messages:
+            drafts = [_draft(item) for item in messages]
+            await self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
+        return messages[0] if single else messages
+
+    async def update(self, message: MessageLike) -> Message:
+        """Replace the content of a stored message. Raises MessageNotFoundError for an id that is not there.
+
+        At the active leaf this costs the same however long the history is; further up, the narrow rows of all
+        that follows are touched, in one statement.
+        """
+        whole = Message.of(message)
+        if not whole.id:
+            raise InvalidMessageError("an update needs the id of the message it replaces")
+        await self._engine.update(self._ref, _draft(whole), self.store.now())
+        return whole
+
+    async def ingest(self, messages: Iterable[MessageLike]) -> Ingested:
+        """Take in a client's whole list (or the tail of it, from a message whose id is stored).
+
+        What is stored already is recognised by id, by tool-call id within the open turn, or by position, and only
+        ever made more complete; the rest is appended where the client has it. Nothing is deleted; messages that
+        were deleted here stay deleted.
+        """
+        incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
+        return await self._engine.ingest(self._ref, incoming, self.store.now())
+
+    async def delete(self, ids: Place | Iterable[Place]) -> int:
+        """Delete messages; what hangs on them moves up to their parents. Returns how many were there.
+
+        When the active leaf goes, its parent becomes the leaf. Summaries whose ends go shrink, and are stale.
+        """
+        places = [ids] if isinstance(ids, (str, Message, Mapping)) else list(ids)
+        return await self._engine.delete(self._ref, [_id(place) for place in places], self.store.now())
+
+    async def redact(self, id: Place) -> tuple[str, ...]:
+        """Remove a message's content for good, and the summaries made from it; its place in the tree stays.
+
+        The freed bytes are overwritten in the file, and the write-ahead log is emptied if no other process is
+        reading. Returns the ids of the summaries that went.
+        """
+        return tuple(await self._engine.redact(self._ref, _id(id), _remake, self.store.now()))
+
+    async def clear(self) -> int:
+        """Delete all messages and overlays; the session, its events and its usage stay. Returns how many."""
+        return await self._engine.clear(self._ref, self.store.now())
+
+    async def switch(self, leaf: Place) -> str:
+        """Make a message the active leaf, and return its id."""
+        return await self._engine.switch(self._ref, _id(leaf), self.store.now())
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    async def history(self, leaf: Place | None = None, *, raw: bool = False) -> list[Message]:
+        """The path from its root to `leaf` (the active leaf if None), oldest first.
+
+        Ranges under a summary are shown as the summary: a user message with the id `compaction_<overlay id>`.
+        `raw` shows the messages as they are stored. Raises CorruptMessageError for one that cannot be read.
+        """
+        return await self._engine.history(self._ref, _maybe_id(leaf), raw)
+
+    async def iter_history(
+        self, leaf: Place | None = None, *, raw: bool = False, newest_first: bool = False
+    ) -> AsyncIterator[Message]:
+        """The same, page by page, each message decoded when its parts are asked for.
+
+        Between pages nothing is held open, so writers never wait. What is appended meanwhile is not seen; what is
+        deleted meanwhile may be missing.
+        """
+        page, planned = await self._engine.first_page(self._ref, _maybe_id(leaf), raw, newest_first)
+        while True:
+            for message in page:
+                yield message
+            if not planned.pieces:
+                return
+            page, planned = await self._engine.next_page(planned, newest_first)
+
+    async def recent(
+        self,
+        max_messages: int | None = None,
+        *,
+        max_bytes: int | None = None,
+        min_messages: int = 1,
+        leaf: Place | None = None,
+    ) -> Recent:
+        """The newest messages that a history shows, oldest first, within both limits.
+
+        `max_bytes` counts the JSON of the messages; at least `min_messages` come back even when they are larger.
+        `max_messages=0` gives none. Costs what it returns, however long the history is.
+        """
+        for name, value in (("max_messages", max_messages), ("max_bytes", max_bytes), ("min_messages", min_messages)):
+            if value is not None and value < 0:
+                raise ValueError(f"{name} must not be negative, got {value}")
+        return await self._engine.recent(self._ref, _maybe_id(leaf), max_messages, max_bytes, min_messages)
+
+    async def message(self, id: Place) -> Message | None:
+        """One message as it was appended, or None."""
+        return await self._engine.message(self._ref, _id(id))
+
+    async def leaf(self) -> Message | None:
+        """The active leaf, or None in an empty session."""
+        return await self._engine.leaf(self._ref)
+
+    async def branches(self, id: Place | None) -> list[Message]:
+        """The children of a message, in the order they were appended. None: the roots."""
+        return await self._engine.branches(self._ref, _maybe_id(id))
+
+    async def path_length(self, leaf: Place | None = None) -> int:
+        """How many stored messages the path to `leaf` has, whatever lies over them."""
+        return await self._engine.path_length(self._ref, _maybe_id(leaf))
+
+    async def outline(self) -> list[Outline]:
+        """The whole tree, without content, in the order of insertion: parents come before their children."""
+        return await self._engine.outline(self._ref)
+
+    # -- overlays ---------------------------------------------------------------------------------------------------
+
+    async def add_compaction(
+        self, summary: str, first: Place, last: Place, *, id: str | None = None
+    ) -> Overlay:
+        """Lay a summary over the messages from `first` to `last` on one path.
+
+        It is shown on every path that holds the whole range, and covers the summaries inside it. Raises
+        InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary.
+        """
+        if not isinstance(summary, str) or not summary.strip():
+            raise ValueError("a summary must not be blank")
+        overlay_id = check_id("overlay", id) if id is not None else self.store.new_id()
+        first_id, last_id = _id(first), _id(last)
+        return await self._engine.add_summary(self._ref, overlay_id, summary, first_id, last_id, self.store.now())
+
+    async def overlays(self) -> list[Overlay]:
+        """Everything laid over this session, in the order it was laid."""
+        return await self._engine.overlays(self._ref)
+
+    async def compactions(self) -> list[Overlay]:
+        """The summaries among the overlays."""
+        return [overlay for overlay in await self.overlays() if overlay.kind == "summary"]
+
+    async def undo(self, overlay: Overlay | str) -> Overlay:
+        """Take an overlay off; what lay beneath shows again. Raises OverlayNotFoundError."""
+        overlay_id = overlay.id if isinstance(overlay, Overlay) else overlay.removeprefix(RESERVED_PREFIX)
+        return await self._engine.undo(self._ref, overlay_id, self.store.now())
+
+    # -- beside the tree --------------------------------------------------------------------------------------------
+
+    async def info(self) -> SessionInfo:
+        """The session's description and counts. Raises SessionNotFoundError before its first write."""
+        found = await self._engine.info(self._ref)
+        if found is None:
+            raise SessionNotFoundError(self.id, namespace=self._ref.namespace)
+        return found
+
+    async def describe(
+        self,
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        model: str | None = None,
+        lineage: Lineage | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Set what is given of the session's description; creates the session if it is not there."""
+        changes: dict[str, Any] = {"title": title, "source": source, "model": model}
+        if lineage is not None:
+            changes["lineage_kind"] = lineage.kind
+            changes["lineage_session"] = lineage.session_id
+            changes["lineage_message"] = lineage.message_id
+        if metadata is not None:
+            changes["metadata"] = _json.encode(dict(metadata))[1]
+        given = {name: _storable(value) for name, value in changes.items() if value is not None}
+        await self._engine.describe(self._ref, given, self.store.now())
+
+    async def add_event(
+        self, kind: str, data: Any = None, *, created_at: datetime | None = None, id: str | None = None
+    ) -> bool:
+        """Store something that belongs to the conversation but is no context. False if the id is there already."""
+        return await self.add_events([(kind, data, created_at, id)]) == 1
+
+    async def add_events(self, events: Iterable[tuple[str, Any, datetime | None, str | None]]) -> int:
+        """Store many events, each (kind, data, created_at, id), in one transaction. Returns how many were new."""
+        rows = [
+            (
+                self.store.new_id() if id is None else check_id("event", id),
+                check_id("event kind", kind),
+                *_json.encode(data),
+                None if created_at is None else to_micros(created_at),
+            )
+            for kind, data, created_at, id in events
+        ]
+        return await self._engine.add_events(self._ref, rows, self.store.now()) if rows else 0
+
+    async def events(self) -> list[Event]:
+        """The session's events in the order they were stored."""
+        return await self._engine.events(self._ref)
+
+    async def add_usage(self, *usage: Usage) -> int:
+        """Store what requests took; a row whose id is there already is passed over. Returns how many were new."""
+        rows = [item if item.id else replace(item, id=self.store.new_id()) for item in usage]
+        return await self._engine.add_usage(self._ref, rows, self.store.now()) if rows else 0
+
+    async def usage(self) -> list[Usage]:
+        """One row per request, in the order they were stored. They outlive the messages."""
+        return await self._engine.usage(self._ref)
+
+    async def deletions(self) -> list[Deletion]:
+        """What was deleted from this session, so that copies and imports do not bring it back."""
+        return await self._engine.deletions(self._ref)
+
+    async def verify(self) -> Check:
+        """Look at every row of this session and name what is wrong. Changes nothing."""
+        messages, problems = await self._engine.verify(self._ref)
+        return Check(1, messages, tuple(problems))
+
+    async def repair(self) -> Check:
+        """Mend what `verify` finds: messages that cannot be read go to quarantine, with their bytes kept."""
+        messages, problems = await self._engine.repair(self._ref, self.store.now())
+        return Check(1, messages, tuple(problems))
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _mint(self, message: Message, *, reserved: bool = False) -> Message:
+        if not message.id:
+            return message.with_id(self.store.new_id())
+        check_id("message", message.id)
+        if message.id.startswith(RESERVED_PREFIX) and not reserved:
+            raise InvalidIdError("message", message.id, f"the prefix {RESERVED_PREFIX!r} is for summaries")
+        return message
+
+
+def _draft(message: Message) -> Draft:
+    return draft(message)
+
+
+def _remake(message: Message) -> Draft:
+    return draft(redacted(message))
+
+
+def _id(place: Place) -> str:
+    if isinstance(place, str):
+        return place
+    found = place.id if isinstance(place, Message) else place.get("id")
+    if not isinstance(found, str) or not found:
+        raise InvalidIdError("message", found, "a message without an id cannot be named")
+    return found
+
+
+def _maybe_id(place: Place | None) -> str | None:
+    return None if place is None else _id(place)
+
+
+def _named(place: Place | None) -> Named | None:
+    return None if place is ACTIVE else Named(_maybe_id(place))
+
+
+def _storable(value: Any) -> Any:
+    """Text that every engine can keep in a column: without NUL, lone surrogates replaced."""
+    if isinstance(value, str):
+        return value.replace("\0", "�").encode("utf-8", "replace").decode()
+    return value

@@ -1,0 +1,163 @@
+"""The SQLite engine: each method is one operation in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._drivers import AsyncSQLiteDriver
+from .._sqlite import Options
+from .._sqlite_ops import appending, checking, editing, ingesting, overlaying, reading, sessions
+from ..messages import Message
+from ..overlays import Overlay
+from ..records import (
+    Deletion,
+    Event,
+    Ingested,
+    Named,
+    Outline,
+    Problem,
+    Recent,
+    Ref,
+    SessionInfo,
+    StoreInfo,
+    Usage,
+)
+from ..representation import Draft
+
+Plan = reading.Plan
+
+
+class AsyncSQLite:
+    """Raw paths and raw overlays in a SQLite file, or in memory. Policy is for those who call it."""
+
+    def __init__(self, options: Options) -> None:
+        self._driver = AsyncSQLiteDriver(options)
+        self._write, self._read = self._driver.write, self._driver.read
+
+    @property
+    def location(self) -> str:
+        return self._driver.options.path
+
+    async def connect(self) -> None:
+        """Open the database now, so that what is wrong with it shows here."""
+        await self._driver.outside(sessions.ready)
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def append(
+        self, ref: Ref, drafts: Sequence[Draft], parent: Named | None, expect_leaf: Named | None, now: int
+    ) -> list[bool]:
+        return await self._write(appending.append, ref, drafts, parent, expect_leaf, now)
+
+    async def ingest(self, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
+        return await self._write(ingesting.ingest, ref, incoming, now)
+
+    async def update(self, ref: Ref, draft: Draft, now: int) -> None:
+        await self._write(editing.update, ref, draft, now)
+
+    async def delete(self, ref: Ref, message_ids: Sequence[str], now: int) -> int:
+        return await self._write(editing.delete, ref, message_ids, now)
+
+    async def redact(
+        self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int
+    ) -> list[str]:
+        dropped = await self._write(editing.redact, ref, message_id, remake, now)
+        await self._driver.outside(editing.scrub_log)
+        return dropped
+
+    async def clear(self, ref: Ref, now: int) -> int:
+        return await self._write(editing.clear, ref, now)
+
+    async def switch(self, ref: Ref, leaf: str, now: int) -> str:
+        return await self._write(editing.switch, ref, leaf, now)
+
+    async def history(self, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
+        return await self._read(reading.history, ref, leaf, raw)
+
+    async def first_page(
+        self, ref: Ref, leaf: str | None, raw: bool, newest_first: bool
+    ) -> tuple[list[Message], Plan]:
+        return await self._read(reading.first_page, ref, leaf, raw, newest_first)
+
+    async def next_page(self, planned: Plan, newest_first: bool) -> tuple[list[Message], Plan]:
+        return await self._read(reading.next_page, planned, newest_first)
+
+    async def recent(
+        self, ref: Ref, leaf: str | None, max_messages: int | None, max_bytes: int | None, min_messages: int
+    ) -> Recent:
+        return await self._read(reading.recent, ref, leaf, max_messages, max_bytes, min_messages)
+
+    async def message(self, ref: Ref, message_id: str) -> Message | None:
+        return await self._read(reading.get, ref, message_id)
+
+    async def leaf(self, ref: Ref) -> Message | None:
+        return await self._read(reading.leaf, ref)
+
+    async def branches(self, ref: Ref, message_id: str | None) -> list[Message]:
+        return await self._read(reading.branches, ref, message_id)
+
+    async def path_length(self, ref: Ref, leaf: str | None) -> int:
+        return await self._read(reading.path_length, ref, leaf)
+
+    async def outline(self, ref: Ref) -> list[Outline]:
+        return await self._read(reading.outline, ref)
+
+    async def overlays(self, ref: Ref) -> list[Overlay]:
+        return await self._read(reading.overlays, ref)
+
+    async def add_summary(
+        self, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int
+    ) -> Overlay:
+        return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
+
+    async def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
+        return await self._write(overlaying.undo, ref, overlay_id, now)
+
+    async def info(self, ref: Ref) -> SessionInfo | None:
+        return await self._read(sessions.info, ref)
+
+    async def listing(self, namespace: str, limit: int | None) -> list[SessionInfo]:
+        return await self._read(sessions.listing, namespace, limit)
+
+    async def describe(self, ref: Ref, changes: dict[str, Any], now: int) -> None:
+        await self._write(sessions.describe, ref, changes, now)
+
+    async def delete_session(self, ref: Ref, now: int) -> bool:
+        return await self._write(editing.delete_session, ref, now)
+
+    async def was_deleted(self, ref: Ref) -> bool:
+        return await self._read(sessions.was_deleted, ref)
+
+    async def add_events(
+        self, ref: Ref, events: Sequence[tuple[str, str, int, bytes, int | None]], now: int
+    ) -> int:
+        return await self._write(sessions.add_events, ref, events, now)
+
+    async def events(self, ref: Ref) -> list[Event]:
+        return await self._read(sessions.events, ref)
+
+    async def add_usage(self, ref: Ref, rows: Sequence[Usage], now: int) -> int:
+        return await self._write(sessions.add_usage, ref, rows, now)
+
+    async def usage(self, ref: Ref) -> list[Usage]:
+        return await self._read(sessions.usage, ref)
+
+    async def deletions(self, ref: Ref) -> list[Deletion]:
+        return await self._read(sessions.deletions, ref)
+
+    async def store_info(self, namespace: str) -> StoreInfo:
+        return await self._read(sessions.store_info, namespace)
+
+    async def session_ids(self, namespace: str) -> list[str]:
+        return await self._read(checking.session_ids, namespace)
+
+    async def check_database(self) -> list[Problem]:
+        return await self._read(checking.check_database)
+
+    async def verify(self, ref: Ref) -> tuple[int, list[Problem]]:
+        return await self._read(checking.verify, ref)
+
+    async def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
+        return await self._write(checking.repair, ref, now)

@@ -1,0 +1,87 @@
+"""JSON as it is stored: what comes back is what was given, or it is refused by name.
+
+msgspec reads and writes nearly everything, at several times the speed of the standard library. The rest (lone
+surrogates) goes through `json`; the codec says which of the two reads a row.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+import msgspec
+
+from .errors import InvalidMessageError
+
+CODEC_MSGSPEC = 0
+"""UTF-8 JSON, non-ASCII unescaped."""
+CODEC_STDLIB = 1
+"""The same, except that lone surrogates stand as their three surrogate bytes (`surrogatepass`), which
+strict UTF-8 readers refuse."""
+
+_encode = msgspec.json.Encoder().encode
+decode_msgspec = msgspec.json.Decoder().decode
+_REFUSED = (msgspec.MsgspecError, UnicodeError, TypeError, ValueError, RecursionError, OverflowError)
+
+
+def encode(value: Any) -> tuple[int, bytes]:
+    """Return (codec, bytes) such that `decode(codec, bytes) == value`.
+
+    Raises InvalidMessageError, with the path to the culprit, for what JSON cannot give back as it was: NaN and
+    the infinities, keys that are not text, tuples, sets, bytes, dates, integers beyond 4,300 digits, nesting
+    beyond the interpreter's recursion limit.
+    """
+    # Invariant: the check is the round trip itself. A walk over the value would be slower, and would be a second
+    # opinion about what the encoder does.
+    try:
+        data = _encode(value)
+        if decode_msgspec(data) == value:
+            return CODEC_MSGSPEC, data
+    except _REFUSED:
+        pass
+    try:
+        data = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+            "utf-8", "surrogatepass"
+        )
+        if decode(CODEC_STDLIB, data) == value:
+            return CODEC_STDLIB, data
+    except _REFUSED as error:
+        _explain(value, error)
+    _explain(value, None)
+
+
+def decode(codec: int, data: bytes) -> Any:
+    """The value that `encode` was given. Raises ValueError for bytes that are not what the codec says."""
+    if codec == CODEC_MSGSPEC:
+        return decode_msgspec(data)
+    if codec == CODEC_STDLIB:
+        return json.loads(data.decode("utf-8", "surrogatepass"))
+    raise ValueError(f"unknown codec {codec}")
+
+
+def _explain(value: Any, error: BaseException | None) -> NoReturn:
+    stack: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while stack:
+        path, item = stack.pop()
+        if (reason := _unstorable(item)) is not None:
+            raise InvalidMessageError(reason, path=path) from error
+        if isinstance(item, dict):
+            stack.extend(((*path, key), child) for key, child in item.items())
+        elif isinstance(item, list):
+            stack.extend(((*path, index), child) for index, child in enumerate(item))
+        if len(path) > 5_000:
+            break
+    raise InvalidMessageError("nested too deeply to be written as JSON") from error
+
+
+def _unstorable(item: Any) -> str | None:
+    if item is None or isinstance(item, (str, bool, list)):
+        return None
+    if isinstance(item, float):
+        return f"{item!r} is not a number in JSON" if item != item or item in (float("inf"), -float("inf")) else None
+    if isinstance(item, int):
+        return "an integer beyond 4,300 digits" if abs(item).bit_length() > 14_284 else None
+    if isinstance(item, dict):
+        bad = next((key for key in item if not isinstance(key, str)), None)
+        return None if bad is None else f"the key {bad!r} is not text"
+    return f"a {type(item).__name__} would not come back as one from JSON"

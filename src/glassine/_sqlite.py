@@ -1,0 +1,192 @@
+"""One SQLite connection, opened as the store wants it, and the way its errors become ours."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from typing import Any, Literal, NamedTuple, NoReturn
+
+import apsw
+
+from . import _queries
+from .errors import (
+    GlassineError,
+    NotADatabaseError,
+    SchemaVersionError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
+
+Durability = Literal["normal", "full"]
+
+APPLICATION_ID = 0x676C7373
+"""`glss`: marks a file as ours, so that another program's database is refused rather than written into."""
+MIGRATIONS = ("0001_tree",)
+PAGE_SIZE = 8192
+_CACHE_KIB = 16 * 1024
+
+
+class Options(NamedTuple):
+    """How a connection is opened. `busy_timeout` is in seconds."""
+
+    path: str
+    durability: Durability = "normal"
+    busy_timeout: float = 30.0
+
+    @property
+    def memory(self) -> bool:
+        return self.path == ":memory:"
+
+
+class Database:
+    """An open connection with its statements, and the namespace keys it has seen (these never change)."""
+
+    __slots__ = ("connection", "execute", "namespaces", "options", "queries")
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.queries = _queries.load("sqlite")
+        self.namespaces: dict[str, int] = {}
+        try:
+            self.connection = apsw.Connection(options.path)
+        except apsw.Error as error:
+            raise_translated(error, options.path)
+        self.execute = self.connection.execute
+        try:
+            self._prepare()
+        except BaseException as error:
+            self.connection.close()
+            if isinstance(error, apsw.Error):
+                raise_translated(error, options.path)
+            raise
+
+    def _prepare(self) -> None:
+        connection, execute, options = self.connection, self.execute, self.options
+        connection.set_busy_handler(_patience(options.busy_timeout))
+        execute(f"PRAGMA page_size={PAGE_SIZE}")
+        version = execute("PRAGMA user_version").fetchall()[0][0]
+        if version == 0:
+            self._claim()
+        if not options.memory:
+            _eventually(lambda: execute("PRAGMA journal_mode=WAL").fetchall(), options.busy_timeout)
+        execute(f"PRAGMA synchronous={'FULL' if options.durability == 'full' else 'NORMAL'}")
+        execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        execute("PRAGMA temp_store=MEMORY")
+        if version < len(MIGRATIONS):
+            self._migrate()
+        elif version > len(MIGRATIONS):
+            raise SchemaVersionError(
+                f"the database has schema version {version}, this glassine knows up to {len(MIGRATIONS)}; upgrade it",
+                location=options.path,
+                actual=version,
+                limit=len(MIGRATIONS),
+            )
+        if version and execute("PRAGMA application_id").fetchall()[0][0] != APPLICATION_ID:
+            self._refuse()
+
+    def _claim(self) -> None:
+        """Refuse a database that is somebody else's: one with tables and without our mark."""
+        marked = self.execute("PRAGMA application_id").fetchall()[0][0] == APPLICATION_ID
+        if not marked and self.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+            self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise NotADatabaseError("this SQLite database belongs to another program", location=self.options.path)
+
+    def _migrate(self) -> None:
+        # Invariant: all migrations in one write transaction. Whoever comes second finds the version already there.
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            version = self.execute("PRAGMA user_version").fetchall()[0][0]
+            for name in MIGRATIONS[version:]:
+                self.execute(_queries.read(f"sqlite/migrations/{name}.sql"))
+            self.execute(f"PRAGMA user_version={max(version, len(MIGRATIONS))}")
+            self.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            self.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def transact(database: Database, write: bool, operation: Any, args: tuple[Any, ...]) -> Any:
+    """Run `operation(database, *args)` in one transaction; it is committed whole or not at all.
+
+    Errors of the driver come out as ours; those of the operation pass through.
+    """
+    execute = database.execute
+    try:
+        execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
+            result = operation(database, *args)
+            execute("COMMIT")
+        except BaseException:
+            # SQLite itself has ended the transaction after some errors (a full disk is one).
+            if database.connection.in_transaction:
+                execute("ROLLBACK")
+            if write:
+                database.namespaces.clear()  # a namespace added by this transaction is gone with it
+            raise
+    except apsw.Error as error:
+        raise_translated(error, database.options.path)
+    return result
+
+
+def raise_translated(error: apsw.Error, location: str) -> NoReturn:
+    """Raise the StoreError that an error of the driver means, with the driver's as its cause."""
+    raise _translated(error, location) from error
+
+
+def _translated(error: apsw.Error, location: str) -> GlassineError:
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return StoreBusyError("another process kept the write lock too long; nothing was written", location=location)
+    if isinstance(error, apsw.FullError):
+        return StoreFullError("the disk is full; nothing was written", location=location)
+    if isinstance(error, apsw.ReadOnlyError):
+        return StoreReadOnlyError("the database cannot be written to", location=location)
+    if isinstance(error, apsw.NotADBError):
+        return NotADatabaseError("the file is not a SQLite database", location=location)
+    if isinstance(error, apsw.CantOpenError):
+        folder = os.path.dirname(os.path.abspath(location))
+        missing = not os.path.isdir(folder)
+        return StoreError(
+            f"the folder {folder} is not there" if missing else "the file cannot be opened", location=location
+        )
+    return StoreError(str(error) or type(error).__name__, location=location)
+
+
+def _patience(timeout: float) -> Any:
+    started = 0.0
+
+    def wait(tries: int) -> bool:
+        # Jitter: waiters that sleep in step would collide in step, and a steady loser would starve.
+        nonlocal started
+        now = time.monotonic()
+        if tries == 0:
+            started = now
+        if now - started >= timeout:
+            return False
+        time.sleep(random.uniform(0.0005, 0.005))
+        return True
+
+    return wait
+
+
+def _eventually(action: Any, timeout: float) -> None:
+    """Repeat `action` while the database is locked: a switch of the journal mode asks no busy handler."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            action()
+        except apsw.BusyError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(random.uniform(0.0005, 0.005))
+        else:
+            return

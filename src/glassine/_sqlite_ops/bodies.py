@@ -1,0 +1,145 @@
+"""Laying bodies down and taking them up: the row, and what left it for side rows and blobs."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from .._sqlite import Database
+from ..errors import CorruptMessageError
+from ..messages import ROLES, Message
+from ..representation import CHUNK, EXTERNAL_KINDS, Draft, restore
+from .heads import Head
+
+_MEDIA = EXTERNAL_KINDS.index("media")
+
+
+class Row(NamedTuple):
+    """What the reading statements select of a message."""
+
+    seq: int
+    id: str
+    role: int
+    externals: int
+    size: int
+    codec: int | None
+    data: bytes | None
+
+
+def put(db: Database, head: Head, seq: int, draft: Draft) -> None:
+    """Write the body of a new message."""
+    db.execute(db.queries.body_add, (head.ns, head.session, seq, draft.codec, draft.crc, draft.body))
+    if draft.externals:
+        put_externals(db, head, seq, draft)
+
+
+def put_externals(db: Database, head: Head, seq: int, draft: Draft) -> None:
+    execute, queries = db.execute, db.queries
+    for ordinal, external in enumerate(draft.externals):
+        kind = EXTERNAL_KINDS.index(external.kind)
+        path = json.dumps(external.path)
+        execute(
+            queries.external_add,
+            (
+                head.ns,
+                head.session,
+                seq,
+                ordinal,
+                path,
+                kind,
+                external.prefix,
+                len(external.data),
+                external.digest,
+            ),
+        )
+        if kind != _MEDIA:
+            for number, piece in _chunks(external.data):
+                execute(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
+        elif not execute(queries.blob_has, (head.ns, external.digest)).fetchall():
+            for number, piece in _chunks(external.data):
+                execute(queries.blob_add, (head.ns, external.digest, number, piece))
+
+
+def drop(db: Database, head: Head, seq: int, externals: int) -> None:
+    """Remove a body and all that is held by it alone."""
+    db.execute(db.queries.body_delete, (head.ns, head.session, seq))
+    if externals:
+        drop_externals(db, head, seq)
+
+
+def drop_externals(db: Database, head: Head, seq: int) -> None:
+    key = (head.ns, head.session, seq)
+    digests = {row[5] for row in db.execute(db.queries.external_list, key) if row[2] == _MEDIA}
+    db.execute(db.queries.external_delete, key)
+    db.execute(db.queries.spill_delete, key)
+    drop_unused_blobs(db, head.ns, digests)
+
+
+def drop_unused_blobs(db: Database, ns: int, digests: set[bytes]) -> None:
+    for digest in digests:
+        if not db.execute(db.queries.blob_used, (ns, digest)).fetchall():
+            db.execute(db.queries.blob_delete, (ns, digest))
+
+
+def message(db: Database, ns: int, session: int, row: tuple[Any, ...]) -> Message:
+    """The message of a row, undecoded: what is wrong with it comes out when it is decoded."""
+    seq, id, role, externals, _, codec, data = row
+    if data is None:
+        return Message.stored(id, ROLES[role], 0, b"", (((), CorruptMessageError(id, "its body is missing")),))
+    if not externals:
+        return Message.stored(id, ROLES[role], codec, data)
+    return Message.stored(id, ROLES[role], codec, data, tuple(_spilled(db, ns, session, seq, id)))
+
+
+def _spilled(db: Database, ns: int, session: int, seq: int, id: str) -> list[tuple[tuple[str | int, ...], Any]]:
+    found: list[tuple[tuple[str | int, ...], Any]] = []
+    for ordinal, path, kind, prefix, size, digest in db.execute(
+        db.queries.external_list, (ns, session, seq)
+    ).fetchall():
+        data = external_data(db, (ns, session, seq), ordinal, kind, digest)
+        place = tuple(json.loads(path))
+        if len(data) != size:
+            what = f"{EXTERNAL_KINDS[kind]} at {path} has {len(data)} of {size} bytes"
+            found.append((place, CorruptMessageError(id, what)))
+            continue
+        try:
+            found.append((place, restore(EXTERNAL_KINDS[kind], prefix, data)))
+        except ValueError as error:
+            found.append((place, CorruptMessageError(id, f"{EXTERNAL_KINDS[kind]} at {path}: {error}")))
+    return found
+
+
+def external_data(db: Database, key: tuple[int, int, int], ordinal: int, kind: int, digest: bytes) -> bytes:
+    if kind == _MEDIA:
+        rows = db.execute(db.queries.blob_get, (key[0], digest))
+    else:
+        rows = db.execute(db.queries.spill_get, (*key, ordinal))
+    return b"".join(piece for (piece,) in rows)
+
+
+def fault(db: Database, head: Head, row: tuple[Any, ...], crc: int | None) -> str | None:
+    """Why a message cannot be read, or None. The thorough look of `verify`: checksums of all that belongs to it."""
+    seq, id, _, externals, size, _, data = row
+    try:
+        whole = message(db, head.ns, head.session, row)
+        if zlib.crc32(data) != crc:
+            return "its bytes have changed (checksum)"
+        wire = whole.to_dict()
+    except CorruptMessageError as error:
+        return error.reason
+    if externals:
+        key = (head.ns, head.session, seq)
+        for ordinal, path, kind, _, _, digest in db.execute(db.queries.external_list, key).fetchall():
+            if sha256(external_data(db, key, ordinal, kind, digest)).digest() != digest:
+                return f"{EXTERNAL_KINDS[kind]} at {path} has changed (checksum)"
+    if wire.get("id") != id:
+        return f"its bytes belong to message {wire.get('id')!r}"
+    if not externals and size != len(data):
+        return f"its size is written as {size} bytes and is {len(data)}"
+    return None
+
+
+def _chunks(data: bytes) -> list[tuple[int, bytes]]:
+    return [(number, data[start : start + CHUNK]) for number, start in enumerate(range(0, len(data) or 1, CHUNK))]

@@ -1,0 +1,158 @@
+"""`verify` and `repair`: every row of a session looked at, what is wrong named, and what can be mended mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .. import _json
+from .._sqlite import Database
+from ..records import NOTHING, Problem, Ref, Totals
+from ..tree import Position
+from . import bodies, editing
+from .heads import Head, find_head, find_node, is_open, save_head, totals_at
+from .sessions import listing
+
+
+def session_ids(db: Database, namespace: str) -> list[str]:
+    """The sessions of a namespace, by id."""
+    return sorted(item.id for item in listing(db, namespace, None))
+
+
+def check_database(db: Database) -> list[Problem]:
+    """SQLite's own look at its pages and indexes."""
+    rows = db.execute("PRAGMA quick_check(20)").fetchall()
+    return [Problem("database", None, None, text) for (text,) in rows if text != "ok"]
+
+
+def verify(db: Database, ref: Ref) -> tuple[int, list[Problem]]:
+    """Look at every row of a session. Returns how many messages were looked at, and what is wrong."""
+    head = find_head(db, ref)
+    if head is None:
+        return 0, []
+    return head.messages, list(_faults(db, ref, head))
+
+
+def repair(db: Database, ref: Ref, now: int) -> tuple[int, list[Problem]]:
+    """Mend what `verify` finds: unreadable messages go to quarantine, structure and totals are made anew."""
+    head = find_head(db, ref)
+    if head is None:
+        return 0, []
+    looked_at = head.messages
+    problems = list(_faults(db, ref, head))
+    for overlay_id in _lost_overlays(db, head):
+        db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
+    for problem in problems:
+        if problem.code == "unreadable" and problem.message_id is not None:
+            head = _quarantine(db, head, problem.message_id, problem.detail, now)
+    if problems:
+        head = _rebuild(db, head)
+        save_head(db, ref, head._replace(change=head.change + 1), now)
+    left = set(verify(db, ref)[1]) if problems else set()
+    return looked_at, [replace(problem, repaired=problem not in left) for problem in problems]
+
+
+def _lost_overlays(db: Database, head: Head) -> list[str]:
+    """Overlays whose range is gone or whose text cannot be read."""
+    lost = []
+    for overlay_id, gone, codec, data in db.execute(db.queries.check_overlays, (head.ns, head.session)).fetchall():
+        try:
+            readable = isinstance(_json.decode(codec, data), dict)
+        except ValueError:
+            readable = False
+        if gone or not readable:
+            lost.append(overlay_id)
+    return lost
+
+
+def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
+    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
+    hung = {strand: (parent, seq) for strand, parent, seq in execute(queries.strand_list, key)}
+    before: dict[int, int] = {}  # strand → the last seq seen on it
+    sums: dict[int | None, Totals] = {None: NOTHING}
+    strand_of: dict[int, int] = {}
+    count = 0
+
+    def fault(code: str, message_id: str | None, detail: str) -> Problem:
+        return Problem(code, ref.session, message_id, detail)
+
+    for row in execute(queries.check_nodes, key):
+        strand, seq, id, parent, role, externals, size, *numbers, codec, crc, data = row
+        count += 1
+        strand_of[seq] = strand
+        reason = bodies.fault(db, head, (seq, id, role, externals, size, codec, data), crc)
+        if reason is not None:
+            yield fault("unreadable", id, reason)
+        if strand not in hung:
+            yield fault("structure", id, f"its strand {strand} is not there")
+        due = before.get(strand, hung.get(strand, (None, None))[1])
+        if parent != due:
+            yield fault("structure", id, f"its parent is written as {parent} and stands at {due}")
+        elif due is not None and due not in strand_of:
+            yield fault("structure", id, f"it hangs on a message ({due}) that is not there")
+        before[strand] = seq
+        right = sums.get(due, NOTHING).plus(Totals(1, size, *numbers[:5]))
+        sums[seq] = right
+        if right != tuple(numbers[5:]):
+            yield fault("totals", id, "the running totals of its path are wrong")
+    for (seq,) in execute(queries.check_bodies, key).fetchall():
+        if seq not in strand_of:
+            yield fault("structure", None, f"a body ({seq}) belongs to no message")
+    if head.messages != count:
+        yield fault("totals", None, f"the session counts {head.messages} messages and has {count}")
+    if head.leaf is not None and strand_of.get(head.leaf.seq) != head.leaf.strand:
+        yield fault("structure", None, f"the active leaf {tuple(head.leaf)} is not there")
+    elif head.leaf is None and count:
+        yield fault("structure", None, "there are messages and no active leaf")
+    elif head.totals != sums.get(head.leaf.seq if head.leaf else None, NOTHING):
+        yield fault("totals", None, "the totals of the active path are wrong")
+    for overlay_id in _lost_overlays(db, head):
+        yield fault("overlay", None, f"overlay {overlay_id!r} cannot be read, or its range is gone")
+
+
+def _quarantine(db: Database, head: Head, message_id: str, reason: str, now: int) -> Head:
+    node = find_node(db, head, message_id)
+    if node is None:
+        return head
+    key = (head.ns, head.session, node.at.seq)
+    codec, data = db.execute(db.queries.body_get, key).fetchone() or (None, None)
+    db.execute(db.queries.quarantine_add, (*key, message_id, reason, codec, data, now))
+    return editing.take_out(db, head, message_id, node, now, shift=False)
+
+
+def _rebuild(db: Database, head: Head) -> Head:
+    """Make strands, parents, totals, overlays and the head agree with the nodes that are there."""
+    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
+    hung = {strand: (parent, seq) for strand, parent, seq in execute(queries.strand_list, key)}
+    before: dict[int, int] = {}
+    places: dict[int, Position] = {}
+    for strand, seq, parent, *_ in execute(queries.node_totals, key).fetchall():
+        if strand not in hung:
+            # The strand's row is lost: its first message still knows its parent.
+            above = places.get(parent) if parent is not None else None
+            hung[strand] = above or (None, None)
+            execute(queries.strand_add, (*key, strand, *hung[strand]))
+        if hung[strand][1] is not None and hung[strand][1] not in places:
+            hung[strand] = (None, None)
+            execute(queries.strand_delete, (*key, strand))
+            execute(queries.strand_add, (*key, strand, None, None))
+        due = before.get(strand, hung[strand][1])
+        if parent != due:
+            execute(queries.node_reparent, (*key, strand, seq, due, head.change + 1))
+        before[strand] = seq
+        places[seq] = Position(strand, seq)
+    for (seq,) in execute(queries.check_bodies, key).fetchall():
+        if seq not in places:
+            execute(queries.body_delete, (*key, seq))
+    editing.recount(db, head)
+    leaf = head.leaf
+    if leaf is None or places.get(leaf.seq) != leaf:
+        leaf = places[max(places)] if places else None
+    return head._replace(
+        messages=len(places),
+        leaf=leaf,
+        leaf_open=is_open(db, head, leaf),
+        totals=totals_at(db, head, leaf),
+        next_seq=max(head.next_seq, max(places, default=0) + 1),
+        next_strand=max(head.next_strand, max(hung, default=0) + 1),
+    )

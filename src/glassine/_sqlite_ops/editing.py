@@ -1,0 +1,249 @@
+"""Changing what is stored: update, delete, redact, clear, switch. Inner messages cost their descendants' narrow rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from .._sqlite import Database
+from ..errors import CorruptMessageError, MessageNotFoundError
+from ..messages import Message
+from ..records import NOTHING, Ref, Totals
+from ..redaction import tells
+from ..representation import Draft
+from ..tree import Path, Position
+from . import bodies
+from .heads import Head, Node, find_head, find_node, is_open, need_message_head, need_node, path_to, save_head, totals_at
+from .reading import children, list_overlays
+
+ESTIMATOR = 0
+FEW = 8
+"""From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
+WIPED = ("node", "body", "strand", "external", "spill", "overlay")
+"""The tables that `clear` empties; a deleted session loses the others too."""
+OUTLIVING = ("event", "usage", "quarantine", "tombstone")
+
+
+def update(db: Database, ref: Ref, draft: Draft, now: int) -> None:
+    """Replace the content of a stored message."""
+    head = need_message_head(db, ref, draft.id)
+    node = find_node(db, head, draft.id)
+    if node is None:
+        raise MessageNotFoundError(draft.id, session_id=ref.session)
+    _rewrite(db, ref, head, node, draft, now)
+
+
+def redact(db: Database, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
+    """Replace a message by what `remake` leaves of it, and drop what derives from it.
+
+    Returns the ids of the summaries that went.
+    """
+    head = need_message_head(db, ref, message_id)
+    node = need_node(db, ref, head, message_id)
+    row = db.execute(db.queries.message_at, (head.ns, head.session, *node.at)).fetchone()
+    before = bodies.message(db, head.ns, head.session, row)
+    db.execute("PRAGMA secure_delete=ON")  # freed bytes are overwritten, not only marked free
+    try:
+        head = _rewrite(db, ref, head, node, remake(before), now)
+        dropped = _drop_derived(db, ref, head, node, before, now)
+    finally:
+        db.execute("PRAGMA secure_delete=OFF")
+    return dropped
+
+
+def scrub_log(db: Database) -> None:
+    """Empty the write-ahead log, which still holds pages from before. Does what it can while others read."""
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def recount(db: Database, head: Head) -> None:
+    """Count every path's totals anew, in one pass: a parent always comes before its children."""
+    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
+    sums: dict[int | None, Totals] = {None: NOTHING}
+    for strand, seq, parent, *numbers in execute(queries.node_totals, key).fetchall():
+        right = sums[parent].plus(Totals(1, *numbers[:6]))
+        sums[seq] = right
+        if right != tuple(numbers[6:]):
+            execute(queries.node_set_totals, (*key, strand, seq, *right))
+
+
+def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Message, now: int) -> list[str]:
+    title = db.execute(db.queries.session_title, (head.ns, ref.session)).fetchone()[0]
+    if title is not None and _tells(title, before):
+        db.execute(db.queries.session_retitle, (head.ns, ref.session, None))
+    dropped = []
+    for overlay in list_overlays(db, head):
+        if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
+            db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay.id))
+            db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay.id, head.change, now))
+            dropped.append(overlay.id)
+    return dropped
+
+
+def delete(db: Database, ref: Ref, message_ids: Sequence[str], now: int) -> int:
+    """Delete messages; their children stay on the path. Ids that are not there are passed over. Returns how many."""
+    head = find_head(db, ref)
+    if head is None:
+        return 0
+    deleted = 0
+    many = len(message_ids) > FEW
+    for message_id in message_ids:
+        node = find_node(db, head, message_id)
+        if node is not None:
+            head = take_out(db, head, message_id, node, now, shift=not many)
+            deleted += 1
+    if deleted and many:
+        recount(db, head)
+        head = head._replace(totals=totals_at(db, head, head.leaf))
+    if deleted:
+        save_head(db, ref, head, now)
+    return deleted
+
+
+def clear(db: Database, ref: Ref, now: int) -> int:
+    """Delete all messages and overlays of a session; the session itself, its events and usage stay."""
+    head = find_head(db, ref)
+    if head is None:
+        return 0
+    key, change = (head.ns, head.session), head.change + 1
+    db.execute(db.queries.tombstone_all_messages, (*key, change, now))
+    db.execute(db.queries.tombstone_all_overlays, (*key, change, now))
+    _wipe(db, head, WIPED)
+    # Invariant: no (strand, seq) comes twice, so the counters go on.
+    cleared = Head(head.ns, head.session, change, head.next_seq, head.next_strand, 0, None, True, NOTHING)
+    save_head(db, ref, cleared, now)
+    return head.messages
+
+
+def delete_session(db: Database, ref: Ref, now: int) -> bool:
+    """Delete a session and all that belongs to it."""
+    head = find_head(db, ref)
+    if head is None:
+        return False
+    _wipe(db, head, (*WIPED, *OUTLIVING))
+    db.execute(db.queries.session_delete, (head.ns, ref.session))
+    db.execute(db.queries.tombstone_add, (head.ns, 0, 2, ref.session, head.change, now))
+    return True
+
+
+def switch(db: Database, ref: Ref, leaf: str, now: int) -> str:
+    """Make a message the active leaf. Returns its id (a summary's id means the last message it covers)."""
+    head = need_message_head(db, ref, leaf, "leaf")
+    node = need_node(db, ref, head, leaf, "leaf")
+    if node.at != head.leaf:
+        head = head._replace(
+            leaf=node.at, leaf_open=is_open(db, head, node.at), totals=node.path, change=head.change + 1
+        )
+        save_head(db, ref, head, now)
+    found: str = db.execute(db.queries.node_at, (head.ns, head.session, *node.at)).fetchone()[0]
+    return found
+
+
+def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *, shift: bool = True) -> Head:
+    """Take one node out of the tree, with all that hangs on it moved up to its parent. The head is not saved.
+
+    Without `shift` the totals of the descendants are left wrong, for `recount` to mend.
+    """
+    execute, queries, key, at = db.execute, db.queries, (head.ns, head.session), node.at
+    change = head.change + 1
+    above = _parent(db, head, node)
+    shrink(db, head, node, above, change)
+    below = children(db, head, at)
+    if shift:
+        _shift(db, head, at, NOTHING.minus(node.own))
+    execute(queries.node_delete, (*key, *at))
+    bodies.drop(db, head, at.seq, node.externals)
+    for child in below:
+        execute(queries.node_reparent, (*key, *child, above and above.seq, change))
+    # Invariant: a strand hangs on a message that is there, and is never empty.
+    execute(queries.strand_rehang, (*key, *at, *(above or (None, None))))
+    if not execute(queries.strand_first, (*key, at.strand)).fetchall():
+        execute(queries.strand_delete, (*key, at.strand))
+    execute(queries.tombstone_add, (*key, 0, message_id, change, now))
+    leaf = above if head.leaf == at else head.leaf
+    return head._replace(
+        change=change,
+        messages=head.messages - 1,
+        leaf=leaf,
+        leaf_open=is_open(db, head, leaf),
+        totals=totals_at(db, head, leaf),
+    )
+
+
+def shrink(db: Database, head: Head, node: Node, above: Position | None, change: int) -> None:
+    """Move the ends of the overlays off a message that goes: to its neighbour inside the range, or away."""
+    for overlay in list_overlays(db, head):
+        if not overlay.first.seq <= node.at.seq <= overlay.last.seq:
+            continue
+        path = path_to(db, head, overlay.last)
+        if node.at not in path:
+            continue
+        first, last = overlay.first, overlay.last
+        if first == last:
+            db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay.id))
+            continue
+        if node.at == first:
+            first = _next_on(db, head, path, node.at)
+        elif node.at == last:
+            assert above is not None
+            last = above
+        db.execute(db.queries.overlay_move, (head.ns, head.session, overlay.id, *first, *last, change))
+
+
+def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: int) -> Head:
+    execute, queries, key, at = db.execute, db.queries, (head.ns, head.session), node.at
+    own = Totals(1, draft.size)
+    grown = own.minus(node.own)
+    change = head.change + 1
+    execute(
+        queries.node_rewrite,
+        (*key, *at, draft.role, len(draft.externals), *own[1:], ESTIMATOR, *grown[1:], change, draft.created_at),
+    )
+    if node.externals:
+        bodies.drop_externals(db, head, at.seq)
+    execute(queries.body_put, (*key, at.seq, draft.codec, draft.crc, draft.body))
+    if draft.externals:
+        bodies.put_externals(db, head, at.seq, draft)
+    if any(grown):
+        if at != head.leaf or not head.leaf_open:
+            _shift(db, head, at, grown)
+        head = head._replace(totals=totals_at(db, head, head.leaf))
+    head = head._replace(change=change)
+    save_head(db, ref, head, now)
+    return head
+
+
+def _shift(db: Database, head: Head, at: Position, by: Totals) -> None:
+    """Add `by` to the path totals of everything below a message."""
+    key = (head.ns, head.session)
+    hung = db.execute(db.queries.strand_has_children, (*key, *at)).fetchall()
+    db.execute(db.queries.descendants_shift if hung else db.queries.strand_shift, (*key, *at, *by))
+
+
+def _parent(db: Database, head: Head, node: Node) -> Position | None:
+    if node.parent is None:
+        return None
+    key = (head.ns, head.session, node.at.strand)
+    for (seq,) in db.execute(db.queries.node_before, (*key, node.at.seq)).fetchall():
+        return Position(node.at.strand, seq)
+    strand, seq = db.execute(db.queries.strand_parent, key).fetchone()
+    return Position(strand, seq)
+
+
+def _next_on(db: Database, head: Head, path: Path, at: Position) -> Position:
+    """The message after `at` on a path that goes on."""
+    return next(child for child in children(db, head, at) if child in path)
+
+
+def _wipe(db: Database, head: Head, tables: Iterable[str]) -> None:
+    key = (head.ns, head.session)
+    digests = {digest for (digest,) in db.execute(db.queries.blob_digests_of_session, key)}
+    for table in tables:
+        db.execute(getattr(db.queries, f"wipe_{table}"), key)
+    bodies.drop_unused_blobs(db, head.ns, digests)
+
+
+def _tells(title: str, message: Message) -> bool:
+    try:
+        return tells(title, message)
+    except CorruptMessageError:
+        return True  # nobody can say it is not in there

@@ -1,0 +1,140 @@
+"""Finding sessions and messages: every other operation begins here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._ids import RESERVED_PREFIX
+from .._sqlite import Database
+from ..errors import MessageNotFoundError
+from ..records import NOTHING, Ref, Totals
+from ..tree import Path, Position
+
+
+class Head(NamedTuple):
+    """The hot half of a session's row: its keys, counters, active leaf, and the totals of the active path."""
+
+    ns: int
+    session: int
+    change: int
+    next_seq: int
+    next_strand: int
+    messages: int
+    leaf: Position | None
+    leaf_open: bool
+    totals: Totals
+
+
+class Node(NamedTuple):
+    """A message's narrow row. `own` are its own totals, `path` those from the root to it."""
+
+    at: Position
+    parent: int | None
+    role: int
+    externals: int
+    own: Totals
+    path: Totals
+
+
+def namespace_key(db: Database, name: str) -> int | None:
+    """The key of a namespace, or None when nothing was ever written to it."""
+    if (key := db.namespaces.get(name)) is None:
+        rows = db.execute(db.queries.namespace_key, (name,)).fetchall()
+        if not rows:
+            return None
+        key = db.namespaces[name] = rows[0][0]
+    return key
+
+
+def find_head(db: Database, ref: Ref) -> Head | None:
+    ns = namespace_key(db, ref.namespace)
+    if ns is None:
+        return None
+    row = db.execute(db.queries.session_head, (ns, ref.session)).fetchone()
+    return None if row is None else _head(ns, row)
+
+
+def need_message_head(db: Database, ref: Ref, message_id: str, named_as: str = "message") -> Head:
+    """The head of a session that must hold a message: where there is no session, there is no such message."""
+    head = find_head(db, ref)
+    if head is None:
+        raise MessageNotFoundError(message_id, session_id=ref.session, named_as=named_as)
+    return head
+
+
+def create(db: Database, ref: Ref, now: int) -> Head:
+    ns = namespace_key(db, ref.namespace)
+    if ns is None:
+        ns = db.namespaces[ref.namespace] = db.execute(db.queries.namespace_add, (ref.namespace,)).fetchall()[0][0]
+    session = db.execute(db.queries.session_next_key, (ns,)).fetchall()[0][0]
+    db.execute(db.queries.session_add, (ns, ref.session, session, now))
+    db.execute(db.queries.tombstone_drop, (ns, 0, 2, ref.session))
+    return Head(ns, session, 0, 1, 1, 0, None, True, NOTHING)
+
+
+def save_head(db: Database, ref: Ref, head: Head, now: int) -> None:
+    strand, seq = head.leaf if head.leaf is not None else (None, None)
+    db.execute(
+        db.queries.session_advance,
+        (
+            head.ns,
+            ref.session,
+            head.change,
+            head.next_seq,
+            head.next_strand,
+            head.messages,
+            strand,
+            seq,
+            head.leaf_open,
+            *head.totals,
+            now,
+        ),
+    )
+
+
+def find_node(db: Database, head: Head, message_id: str) -> Node | None:
+    row = db.execute(db.queries.node_find, (head.ns, head.session, message_id)).fetchone()
+    if row is None:
+        return None
+    strand, seq, parent, role, externals, *rest = row
+    return Node(Position(strand, seq), parent, role, externals, Totals(1, *rest[:6]), Totals(*rest[6:]))
+
+
+def need_node(db: Database, ref: Ref, head: Head, message_id: str, named_as: str = "message") -> Node:
+    node = find_node(db, head, message_id)
+    if node is None and message_id.startswith(RESERVED_PREFIX):
+        # A summary's message, named as a place in the tree, means the last message it covers.
+        key = (head.ns, head.session, message_id.removeprefix(RESERVED_PREFIX))
+        for (last_id,) in db.execute(db.queries.overlay_last, key).fetchall():
+            node = find_node(db, head, last_id)
+    if node is None:
+        raise MessageNotFoundError(message_id, session_id=ref.session, named_as=named_as)
+    return node
+
+
+def totals_at(db: Database, head: Head, at: Position | None) -> Totals:
+    if at is None:
+        return NOTHING
+    row = db.execute(db.queries.node_at, (head.ns, head.session, *at)).fetchone()
+    return Totals(*row[2:])
+
+
+def is_open(db: Database, head: Head, at: Position | None) -> bool:
+    """Whether a child of the message at `at` can go on the same strand, since nothing follows there yet."""
+    if at is None:
+        return True
+    return not db.execute(db.queries.node_after, (head.ns, head.session, *at)).fetchall()
+
+
+def path_to(db: Database, head: Head, leaf: Position | None) -> Path:
+    if leaf is None:
+        return Path(())
+    if leaf.strand == 1:
+        return Path((leaf,))  # the first strand of a session begins at a root, for ever
+    return Path(db.execute(db.queries.path, (head.ns, head.session, *leaf)))
+
+
+def _head(ns: int, row: tuple[int, ...]) -> Head:
+    session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open, *totals = row
+    leaf = None if leaf_seq is None else Position(leaf_strand, leaf_seq)
+    return Head(ns, session, change, next_seq, next_strand, messages, leaf, bool(leaf_open), Totals(*totals))

@@ -1,0 +1,42 @@
+"""Taking in a client's list: read the path, reconcile, write, all in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._sqlite import Database
+from ..ingesting import Append, reconcile
+from ..messages import Message
+from ..records import Ingested, Named, Ref
+from ..representation import draft
+from .appending import append
+from .editing import update
+from .heads import find_head, find_node
+from .reading import history
+
+
+def ingest(db: Database, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
+    """Reconcile `incoming` (ids minted) with the active path."""
+    head = find_head(db, ref)
+    deleted: set[str] = set()
+    if head is not None:
+        key = (head.ns, head.session, 0)
+        deleted = {
+            message.id
+            for message in incoming
+            if db.execute(db.queries.tombstone_has, (*key, message.id)).fetchall()
+            and find_node(db, head, message.id) is None
+        }
+    incoming = [message for message in incoming if message.id not in deleted]
+    plan = reconcile(history(db, ref, None, True), incoming)
+    appended, updated = [], []
+    for step in plan.steps:
+        if isinstance(step, Append):
+            message = incoming[step.index]
+            if append(db, ref, [draft(message)], Named(step.parent), None, now) == [True]:
+                appended.append(message.id)
+        else:
+            update(db, ref, draft(step.message), now)
+            updated.append(step.message.id)
+    known = {incoming[index].id: stored for index, stored in plan.known.items()}
+    return Ingested(tuple(appended), tuple(updated), tuple(sorted(deleted)), known)

@@ -1,0 +1,53 @@
+"""Laying overlays over the tree and taking them off again."""
+
+from __future__ import annotations
+
+import json
+
+from .. import _json
+from .._sqlite import Database
+from ..errors import OverlayNotFoundError
+from ..overlays import KINDS, Overlay, check_range
+from ..records import Ref
+from .heads import find_head, need_message_head, need_node, path_to, save_head
+from .reading import list_overlays
+
+_SUMMARY = KINDS.index("summary")
+
+
+def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
+    """Lay a summary over `first`..`last`. Raises InvalidRangeError when it does not fit what lies there."""
+    head = need_message_head(db, ref, first, "first message")
+    start = need_node(db, ref, head, first, "first message")
+    end = need_node(db, ref, head, last, "last message")
+    there = list_overlays(db, head)
+    superseded = check_range(
+        (first, start.at),
+        (last, end.at),
+        path_to(db, head, end.at),
+        [(other, path_to(db, head, other.last)) for other in there if other.kind == "summary"],
+    )
+    codec, data = _json.encode({"text": text})
+    change = head.change + 1
+    order = db.execute(db.queries.overlay_next, (head.ns, head.session)).fetchone()[0]
+    db.execute(
+        db.queries.overlay_add,
+        (head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None)))
+        + (json.dumps(superseded), codec, data, now, change),
+    )
+    save_head(db, ref, head._replace(change=change), now)
+    return next(overlay for overlay in list_overlays(db, head) if overlay.id == overlay_id)
+
+
+def undo(db: Database, ref: Ref, overlay_id: str, now: int) -> Overlay:
+    """Take an overlay off; what lay beneath it shows again."""
+    head = find_head(db, ref)
+    if head is not None:
+        for overlay in list_overlays(db, head):
+            if overlay.id == overlay_id:
+                change = head.change + 1
+                db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
+                db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
+                save_head(db, ref, head._replace(change=change), now)
+                return overlay
+    raise OverlayNotFoundError(overlay_id, session_id=ref.session)

@@ -1,0 +1,234 @@
+"""Reading paths: the ranges that are visible are read one by one, and what no reader sees is never touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .. import _json
+from .._ids import RESERVED_PREFIX
+from .._sqlite import Database
+from ..errors import CorruptMessageError, MessageNotFoundError
+from ..messages import ROLES, Message, from_micros
+from ..overlays import KINDS, Overlay, layers, outermost, summary_message
+from ..records import NOTHING, Outline, Recent, Ref, Totals
+from ..tree import Position, Span
+from . import bodies
+from .heads import Head, find_head, need_node, path_to
+
+PAGE_MESSAGES = 256
+PAGE_BYTES = 4 * 1024 * 1024
+
+
+class Plan(NamedTuple):
+    """What a reader of one path will see. `pieces` are newest first; `visible` counts messages and bytes of them."""
+
+    ns: int
+    session: int
+    pieces: Sequence[Span | Overlay]
+    visible: Totals
+
+
+def plan(db: Database, ref: Ref, leaf: str | None, raw: bool) -> Plan:
+    """Lay out the path to `leaf` (None: the active one). `raw` leaves the overlays out."""
+    head = find_head(db, ref)
+    if head is None:
+        if leaf is not None:
+            raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
+        return Plan(0, 0, (), NOTHING)
+    if leaf is None:
+        at, totals = head.leaf, head.totals
+    else:
+        node = need_node(db, ref, head, leaf, "leaf")
+        at, totals = node.at, node.path
+    path = path_to(db, head, at)
+    overlays = () if raw else list_overlays(db, head)
+    for overlay in outermost(path, overlays):
+        totals = totals.minus(Totals(overlay.covered_messages - 1, overlay.covered_bytes))
+        totals = totals.plus(Totals(0, overlay.size))
+    return Plan(head.ns, head.session, layers(path, overlays), totals)
+
+
+def history(db: Database, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
+    """The whole path, oldest first, decoded: a message that cannot be read is found here, not later."""
+    found = [message for message, *_ in _walk(db, plan(db, ref, leaf, raw), newest_first=False)]
+    for message in found:
+        message.check()
+    return found
+
+
+def first_page(db: Database, ref: Ref, leaf: str | None, raw: bool, newest_first: bool) -> tuple[list[Message], Plan]:
+    """Plan a path and read its first page; the plan returned is for what is left."""
+    return next_page(db, plan(db, ref, leaf, raw), newest_first)
+
+
+def next_page(db: Database, planned: Plan, newest_first: bool) -> tuple[list[Message], Plan]:
+    """Read on. Pages are bounded by number and bytes; between two of them nothing is held open."""
+    messages: list[Message] = []
+    bytes_left = PAGE_BYTES
+    for message, index, seq, size in _walk(db, planned, newest_first):
+        messages.append(message)
+        bytes_left -= size
+        if len(messages) == PAGE_MESSAGES or bytes_left <= 0:
+            return messages, planned._replace(pieces=_behind(planned.pieces, index, seq, newest_first))
+    return messages, planned._replace(pieces=())
+
+
+def recent(
+    db: Database, ref: Ref, leaf: str | None, max_messages: int | None, max_bytes: int | None, min_messages: int
+) -> Recent:
+    """The newest visible messages within both limits, but by bytes never fewer than `min_messages`."""
+    planned = plan(db, ref, leaf, False)
+    messages: list[Message] = []
+    total = 0
+    for message, _, _, size in _walk(db, planned, newest_first=True) if max_messages != 0 else ():
+        total += size
+        if max_bytes is not None and total > max_bytes and len(messages) >= min_messages:
+            break
+        message.check()
+        messages.append(message)
+        if len(messages) == max_messages:
+            break
+    messages.reverse()
+    visible = planned.visible
+    return Recent(tuple(messages), len(messages) < visible.messages, visible.messages, visible.size)
+
+
+def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Message, int, int, int]]:
+    """(message, index of its piece, seq, bytes) for all that the plan shows."""
+    execute, statement = db.execute, db.queries.span_down if newest_first else db.queries.span_up
+    ns, session, pieces, _ = planned
+    stored, roles = Message.stored, ROLES
+    for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
+        piece = pieces[index]
+        if isinstance(piece, Overlay):
+            yield summary_message(piece), index, 0, piece.size
+            continue
+        for row in execute(statement, (ns, session, *piece)):
+            seq, id, role, externals, size, codec, data = row
+            if externals or data is None:
+                yield bodies.message(db, ns, session, row), index, seq, size
+            else:
+                yield stored(id, roles[role], codec, data), index, seq, size
+
+
+def _behind(pieces: Sequence[Span | Overlay], index: int, seq: int, newest_first: bool) -> Sequence[Span | Overlay]:
+    """What is left of `pieces` once the message at `seq` in the piece at `index` was read."""
+    here = pieces[index]
+    left: list[Span | Overlay] = []
+    if isinstance(here, Span):
+        left = [here._replace(high=seq - 1) if newest_first else here._replace(low=seq + 1)]
+    return [*left, *pieces[index + 1 :]] if newest_first else [*pieces[:index], *left]
+
+
+def get(db: Database, ref: Ref, message_id: str) -> Message | None:
+    """One message, or the message of a summary, by its id."""
+    head = find_head(db, ref)
+    if head is None:
+        return None
+    row = db.execute(db.queries.message_get, (head.ns, head.session, message_id)).fetchone()
+    if row is not None:
+        return bodies.message(db, head.ns, head.session, row)
+    if message_id.startswith(RESERVED_PREFIX):
+        for overlay in list_overlays(db, head):
+            if overlay.message_id == message_id and overlay.kind == "summary":
+                return summary_message(overlay)
+    return None
+
+
+def leaf(db: Database, ref: Ref) -> Message | None:
+    """The message at the active leaf."""
+    head = find_head(db, ref)
+    if head is None or head.leaf is None:
+        return None
+    row = db.execute(db.queries.message_at, (head.ns, head.session, *head.leaf)).fetchone()
+    return bodies.message(db, head.ns, head.session, row)
+
+
+def path_length(db: Database, ref: Ref, leaf: str | None) -> int:
+    """Stored messages on a path, whatever lies over them."""
+    head = find_head(db, ref)
+    if head is None or leaf is None:
+        if leaf is not None:
+            raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
+        return 0 if head is None else head.totals.messages
+    return need_node(db, ref, head, leaf, "leaf").path.messages
+
+
+def branches(db: Database, ref: Ref, message_id: str | None) -> list[Message]:
+    """The children of a message (None: the roots) in the order they were inserted."""
+    head = find_head(db, ref)
+    if head is None:
+        if message_id is not None:
+            raise MessageNotFoundError(message_id, session_id=ref.session)
+        return []
+    at = None if message_id is None else need_node(db, ref, head, message_id).at
+    found = []
+    for child in children(db, head, at):
+        row = db.execute(db.queries.message_at, (head.ns, head.session, *child)).fetchone()
+        found.append(bodies.message(db, head.ns, head.session, row))
+    return found
+
+
+def children(db: Database, head: Head, at: Position | None) -> list[Position]:
+    """Where the children of a message stand: the next on its strand, and the first of each strand hung on it."""
+    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
+    found = []
+    if at is not None:
+        found = [Position(at.strand, seq) for (seq,) in execute(queries.node_after, (*key, *at))]
+    for (strand,) in execute(queries.strand_children, (*key, *(at or (None, None)))).fetchall():
+        found += [Position(strand, seq) for (seq,) in execute(queries.strand_first, (*key, strand))]
+    return sorted(found, key=lambda position: position.seq)
+
+
+def outline(db: Database, ref: Ref) -> list[Outline]:
+    """The shape of the whole tree in the order of insertion, without reading a body."""
+    head = find_head(db, ref)
+    if head is None:
+        return []
+    ids: dict[int, str] = {}
+    found = []
+    for seq, id, parent, role, size, created_at, stored_at in db.execute(
+        db.queries.outline, (head.ns, head.session)
+    ):
+        ids[seq] = id
+        created = None if created_at is None else from_micros(created_at)
+        found.append(
+            Outline(id, None if parent is None else ids[parent], ROLES[role], size, created, from_micros(stored_at))
+        )
+    return found
+
+
+def list_overlays(db: Database, head: Head) -> list[Overlay]:
+    """All overlays of a session, in the order they were made."""
+    return [_overlay(row) for row in db.execute(db.queries.overlay_list, (head.ns, head.session))]
+
+
+def overlays(db: Database, ref: Ref) -> list[Overlay]:
+    head = find_head(db, ref)
+    return [] if head is None else list_overlays(db, head)
+
+
+def _overlay(row: tuple[Any, ...]) -> Overlay:
+    order, id, kind, first_strand, first_seq, last_strand, last_seq, stale, supersedes, codec, data, *rest = row
+    created_at, first_id, last_id, messages, size = rest
+    try:
+        text = _json.decode(codec, data)["text"]
+    except (ValueError, LookupError) as error:
+        raise CorruptMessageError(RESERVED_PREFIX + id, f"overlay {id!r}: {error}") from error
+    return Overlay(
+        id=id,
+        kind=KINDS[kind],
+        first_id=first_id,
+        last_id=last_id,
+        text=text,
+        created_at=from_micros(created_at),
+        stale=bool(stale),
+        supersedes=tuple(json.loads(supersedes)),
+        covered_messages=messages,
+        covered_bytes=size,
+        first=Position(first_strand, first_seq),
+        last=Position(last_strand, last_seq),
+        order=order,
+    )

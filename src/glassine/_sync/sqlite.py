@@ -1,0 +1,156 @@
+# Generated from src/glassine/_async/sqlite.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""The SQLite engine: each method is one operation in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._drivers import SQLiteDriver
+from .._sqlite import Options
+from .._sqlite_ops import appending, checking, editing, ingesting, overlaying, reading, sessions
+from ..messages import Message
+from ..overlays import Overlay
+from ..records import (
+    Deletion,
+    Event,
+    Ingested,
+    Named,
+    Outline,
+    Problem,
+    Recent,
+    Ref,
+    SessionInfo,
+    StoreInfo,
+    Usage,
+)
+from ..representation import Draft
+
+Plan = reading.Plan
+
+
+class SQLite:
+    """Raw paths and raw overlays in a SQLite file, or in memory. Policy is for those who call it."""
+
+    def __init__(self, options: Options) -> None:
+        self._driver = SQLiteDriver(options)
+        self._write, self._read = self._driver.write, self._driver.read
+
+    @property
+    def location(self) -> str:
+        return self._driver.options.path
+
+    def connect(self) -> None:
+        """Open the database now, so that what is wrong with it shows here."""
+        self._driver.outside(sessions.ready)
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def append(
+        self, ref: Ref, drafts: Sequence[Draft], parent: Named | None, expect_leaf: Named | None, now: int
+    ) -> list[bool]:
+        return self._write(appending.append, ref, drafts, parent, expect_leaf, now)
+
+    def ingest(self, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
+        return self._write(ingesting.ingest, ref, incoming, now)
+
+    def update(self, ref: Ref, draft: Draft, now: int) -> None:
+        self._write(editing.update, ref, draft, now)
+
+    def delete(self, ref: Ref, message_ids: Sequence[str], now: int) -> int:
+        return self._write(editing.delete, ref, message_ids, now)
+
+    def redact(self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
+        dropped = self._write(editing.redact, ref, message_id, remake, now)
+        self._driver.outside(editing.scrub_log)
+        return dropped
+
+    def clear(self, ref: Ref, now: int) -> int:
+        return self._write(editing.clear, ref, now)
+
+    def switch(self, ref: Ref, leaf: str, now: int) -> str:
+        return self._write(editing.switch, ref, leaf, now)
+
+    def history(self, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
+        return self._read(reading.history, ref, leaf, raw)
+
+    def first_page(self, ref: Ref, leaf: str | None, raw: bool, newest_first: bool) -> tuple[list[Message], Plan]:
+        return self._read(reading.first_page, ref, leaf, raw, newest_first)
+
+    def next_page(self, planned: Plan, newest_first: bool) -> tuple[list[Message], Plan]:
+        return self._read(reading.next_page, planned, newest_first)
+
+    def recent(
+        self, ref: Ref, leaf: str | None, max_messages: int | None, max_bytes: int | None, min_messages: int
+    ) -> Recent:
+        return self._read(reading.recent, ref, leaf, max_messages, max_bytes, min_messages)
+
+    def message(self, ref: Ref, message_id: str) -> Message | None:
+        return self._read(reading.get, ref, message_id)
+
+    def leaf(self, ref: Ref) -> Message | None:
+        return self._read(reading.leaf, ref)
+
+    def branches(self, ref: Ref, message_id: str | None) -> list[Message]:
+        return self._read(reading.branches, ref, message_id)
+
+    def path_length(self, ref: Ref, leaf: str | None) -> int:
+        return self._read(reading.path_length, ref, leaf)
+
+    def outline(self, ref: Ref) -> list[Outline]:
+        return self._read(reading.outline, ref)
+
+    def overlays(self, ref: Ref) -> list[Overlay]:
+        return self._read(reading.overlays, ref)
+
+    def add_summary(self, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
+        return self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
+
+    def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
+        return self._write(overlaying.undo, ref, overlay_id, now)
+
+    def info(self, ref: Ref) -> SessionInfo | None:
+        return self._read(sessions.info, ref)
+
+    def listing(self, namespace: str, limit: int | None) -> list[SessionInfo]:
+        return self._read(sessions.listing, namespace, limit)
+
+    def describe(self, ref: Ref, changes: dict[str, Any], now: int) -> None:
+        self._write(sessions.describe, ref, changes, now)
+
+    def delete_session(self, ref: Ref, now: int) -> bool:
+        return self._write(editing.delete_session, ref, now)
+
+    def was_deleted(self, ref: Ref) -> bool:
+        return self._read(sessions.was_deleted, ref)
+
+    def add_events(self, ref: Ref, events: Sequence[tuple[str, str, int, bytes, int | None]], now: int) -> int:
+        return self._write(sessions.add_events, ref, events, now)
+
+    def events(self, ref: Ref) -> list[Event]:
+        return self._read(sessions.events, ref)
+
+    def add_usage(self, ref: Ref, rows: Sequence[Usage], now: int) -> int:
+        return self._write(sessions.add_usage, ref, rows, now)
+
+    def usage(self, ref: Ref) -> list[Usage]:
+        return self._read(sessions.usage, ref)
+
+    def deletions(self, ref: Ref) -> list[Deletion]:
+        return self._read(sessions.deletions, ref)
+
+    def store_info(self, namespace: str) -> StoreInfo:
+        return self._read(sessions.store_info, namespace)
+
+    def session_ids(self, namespace: str) -> list[str]:
+        return self._read(checking.session_ids, namespace)
+
+    def check_database(self) -> list[Problem]:
+        return self._read(checking.check_database)
+
+    def verify(self, ref: Ref) -> tuple[int, list[Problem]]:
+        return self._read(checking.verify, ref)
+
+    def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
+        return self._write(checking.repair, ref, now)

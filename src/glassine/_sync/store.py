@@ -1,0 +1,143 @@
+# Generated from src/glassine/_async/store.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""A store: an opened database. It hands out sessions, and owns the clock and the source of ids."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from .._ids import check_id
+from .._sqlite import Durability, Options
+from ..messages import to_micros
+from ..records import Check, Problem, Ref, SessionInfo, StoreInfo
+from .session import Session
+from .sqlite import SQLite
+
+
+class Store:
+    """An opened database, seen from one namespace. Use it as a context manager, or `close()` it.
+
+    Made by `glassine.open`. `namespace_name` is the tenant or user that everything here belongs to.
+    """
+
+    def __init__(
+        self,
+        engine: SQLite,
+        namespace: str,
+        clock: Callable[[], datetime] | None,
+        new_id: Callable[[], str] | None,
+    ) -> None:
+        self.namespace_name: Final = check_id("namespace", namespace)
+        self._engine = engine
+        self._clock = clock
+        self._new_id = new_id
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._engine.location!r} namespace {self.namespace_name!r}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database, for all namespaces of this store. Closing again does nothing."""
+        self._engine.close()
+
+    def session(self, id: str) -> Session:
+        """The session of this id: resumed if it is there, else created on its first write."""
+        return Session(self, id)
+
+    def namespace(self, name: str) -> Store:
+        """The same database seen from another namespace. Nothing ever crosses between two of them."""
+        return type(self)(self._engine, name, self._clock, self._new_id)
+
+    def sessions(self, *, limit: int | None = None) -> list[SessionInfo]:
+        """The sessions of this namespace, the one written to last first."""
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit must not be negative, got {limit}")
+        return self._engine.listing(self.namespace_name, limit)
+
+    def delete_session(self, id: str) -> bool:
+        """Delete a session and all that belongs to it. False if there is none."""
+        return self._engine.delete_session(Ref(self.namespace_name, id), self.now())
+
+    def was_deleted(self, id: str) -> bool:
+        """Whether a session of this id was deleted, and not made again since. Imports ask this."""
+        return self._engine.was_deleted(Ref(self.namespace_name, id))
+
+    def info(self) -> StoreInfo:
+        """Where and what this store is, and how much is in it."""
+        return self._engine.store_info(self.namespace_name)
+
+    def verify(self, *, progress: Callable[[int, int], None] | None = None) -> Check:
+        """Look at every row of this namespace and at the database itself, and name what is wrong.
+
+        `progress` is called with (sessions looked at, sessions in all).
+        """
+        return self._check(False, progress)
+
+    def repair(self, *, progress: Callable[[int, int], None] | None = None) -> Check:
+        """Mend what `verify` finds. Messages that cannot be read go to quarantine, with their bytes kept."""
+        return self._check(True, progress)
+
+    def now(self) -> int:
+        """The time by this store's clock, in microseconds since 1970, UTC."""
+        return time.time_ns() // 1000 if self._clock is None else to_micros(self._clock())
+
+    def new_id(self) -> str:
+        """A fresh id. By default it begins with the time, so that ids sort roughly by age and index well."""
+        if self._new_id is not None:
+            return self._new_id()
+        return f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
+
+    def _check(self, mend: bool, progress: Callable[[int, int], None] | None) -> Check:
+        problems: list[Problem] = self._engine.check_database()
+        ids = self._engine.session_ids(self.namespace_name)
+        messages = 0
+        for number, id in enumerate(ids, 1):
+            ref = Ref(self.namespace_name, id)
+            count, found = self._engine.repair(ref, self.now()) if mend else self._engine.verify(ref)
+            messages += count
+            problems += found
+            if progress is not None:
+                progress(number, len(ids))
+        return Check(len(ids), messages, tuple(problems))
+
+
+def open(
+    url: str | os.PathLike[str],
+    *,
+    namespace: str = "default",
+    durability: Durability = "normal",
+    busy_timeout: float = 30.0,
+    clock: Callable[[], datetime] | None = None,
+    new_id: Callable[[], str] | None = None,
+) -> Store:
+    """Open a store: a SQLite file (made if it is not there) or `":memory:"`.
+
+    With `durability="normal"` a write that returned survives a crash of the process, and after a power loss the
+    database is whole but may lack the last writes; with `"full"` they are on the disk when the call returns.
+    `busy_timeout` is how many seconds a write waits for other processes before StoreBusyError. `clock` (an aware
+    datetime) and `new_id` replace the sources of time and ids, for tests and replays.
+    """
+    if durability not in ("normal", "full"):
+        raise ValueError(f"durability must be 'normal' or 'full', not {durability!r}")
+    path = os.fspath(url)
+    if path != ":memory:":
+        path = str(Path(path).expanduser())
+    engine = SQLite(Options(path, durability, busy_timeout))
+    try:
+        engine.connect()
+        return Store(engine, namespace, clock, new_id)
+    except BaseException:
+        engine.close()
+        raise

@@ -1,0 +1,182 @@
+"""Reconciling a client's list of messages with the stored path.
+
+Clients mint ids of their own, send optimistic snapshots, and hold on to what they once saw. So a message of the list
+is recognised by id, else by its tool calls within the open turn, else by its position; what is recognised is only
+ever made more complete, and what is not is appended where the client has it. Nothing is deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._ids import RESERVED_PREFIX
+from .handles import names_original
+from .messages import Message, calls, results
+
+_STATES = {
+    "input-streaming": 0,
+    "input-available": 1,
+    "approval-requested": 2,
+    "approval-responded": 3,
+    "output-denied": 4,
+    "output-error": 4,
+    "output-available": 4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Append the message at `index` of the list below `parent`: a stored id, or None for a root."""
+
+    index: int
+    parent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Replace a stored message by a more complete state of it."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """The steps to take, in order, and which stored id each recognised message of the list (by index) stands for."""
+
+    steps: tuple[Append | Update, ...]
+    known: dict[int, str]
+
+
+def starts_turn(message: Message) -> bool:
+    """Whether a message opens a turn: a user message that is more than tool results."""
+    answered = {result.part for result in results(message)}
+    return message.role == "user" and len(answered) < len(message.parts)
+
+
+def reconcile(path: Sequence[Message], incoming: Sequence[Message]) -> Reconciled:
+    """Lay a client's list against the stored active path. The list must have its ids minted.
+
+    The list is the client's whole view, or the tail of it from a message whose id is stored.
+    """
+    where = {message.id: index for index, message in enumerate(path)}
+    claimed = {message.id for message in incoming} & where.keys()
+    turn = max((index for index, message in enumerate(path) if starts_turn(message)), default=0)
+    current: dict[str, Message] = {}
+    steps: list[Append | Update] = []
+    known: dict[int, str] = {}
+    parent: str | None = None
+    cursor = 0
+    branched = False
+    for index, message in enumerate(incoming):
+        if message.id.startswith(RESERVED_PREFIX):
+            continue  # our own summary, handed back
+        found = where.get(message.id)
+        if found is None and not branched:
+            found = _by_calls(path, turn, message)
+            if found is None:
+                found = _by_position(path, cursor, message, claimed)
+        if found is not None:
+            stored = current.get(path[found].id, path[found])
+            better = merged(stored, message)
+            if better is not None:
+                current[stored.id] = better
+                steps.append(Update(better))
+            known[index] = stored.id
+            parent, cursor, branched = stored.id, found + 1, False
+            continue
+        if not branched:
+            if not known:
+                cursor = len(path)  # the list shares nothing so far: it goes on from the end
+            elif starts_turn(message):
+                # A new question belongs behind the whole turn before it, of which the client may know only a part.
+                while cursor < len(path) and not starts_turn(path[cursor]):
+                    cursor += 1
+            parent = path[cursor - 1].id if cursor else None
+            branched = True
+        steps.append(Append(index, parent))
+        parent = message.id
+    return Reconciled(tuple(steps), known)
+
+
+def merged(stored: Message, incoming: Message) -> Message | None:
+    """`stored` made more complete by what a client has of it, or None when nothing is gained."""
+    if stored.role != incoming.role or names_original(incoming.parts, stored.id):
+        return None
+    wire = stored.to_dict()
+    theirs: list[Any] = incoming.to_dict()["parts"]
+    if stored.role == "user":
+        parts = theirs or wire["parts"]
+    else:
+        parts = _merged_parts(wire["parts"], theirs)
+    metadata = {**(incoming.metadata or {}), **(stored.metadata or {})} or None
+    if parts == wire["parts"] and metadata == (stored.metadata or None):
+        return None
+    wire["parts"] = parts
+    if metadata is not None:
+        wire["metadata"] = metadata
+    return Message.from_dict(wire)
+
+
+def _merged_parts(ours: list[Any], theirs: list[Any]) -> list[Any]:
+    left = list(theirs)
+    parts = []
+    for part in ours:
+        twin = next((other for other in left if _same_part(part, other)), None)
+        if twin is not None:
+            left.remove(twin)
+        parts.append(twin if twin is not None and _completeness(twin) > _completeness(part) else part)
+    # What the client has beyond that is new only if it comes after all that is stored; a part from the middle is
+    # one that a later state replaced.
+    tail = []
+    for part in reversed(theirs):
+        if not any(part is other for other in left):
+            break
+        tail.append(part)
+    return parts + tail[::-1]
+
+
+def _same_part(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    if "toolCallId" in ours or "toolCallId" in theirs:
+        return ours.get("toolCallId") == theirs.get("toolCallId") and _is_result(ours) == _is_result(theirs)
+    if ours.get("type") != theirs.get("type"):
+        return False
+    mine, its = ours.get("text"), theirs.get("text")
+    if isinstance(mine, str) and isinstance(its, str):
+        return mine.startswith(its) or its.startswith(mine)
+    return ours == theirs
+
+
+def _is_result(part: dict[str, Any]) -> bool:
+    return part.get("type") == "tool-result"
+
+
+def _completeness(part: dict[str, Any]) -> tuple[int, int]:
+    state = part.get("state")
+    text = part.get("text")
+    return _STATES.get(state, 0) if isinstance(state, str) else 0, len(text) if isinstance(text, str) else 0
+
+
+def _by_calls(path: Sequence[Message], turn: int, message: Message) -> int | None:
+    if not (ids := _call_ids(message)):
+        return None
+    for index in range(len(path) - 1, turn - 1, -1):
+        if path[index].role == message.role and ids & _call_ids(path[index]):
+            return index
+    return None
+
+
+def _call_ids(message: Message) -> set[str]:
+    return {call.id for call in calls(message)} | {result.id for result in results(message)}
+
+
+def _by_position(path: Sequence[Message], cursor: int, message: Message, claimed: set[str]) -> int | None:
+    if cursor >= len(path) or path[cursor].id in claimed or path[cursor].role != message.role:
+        return None
+    stored, theirs = path[cursor].parts, message.parts
+    if stored == theirs:
+        return cursor
+    # A reply that was still growing when the client saw it, or that grew on after it was stored.
+    growing = message.role == "assistant" and theirs and stored and all(map(_same_part, stored, theirs))  # type: ignore[arg-type]
+    return cursor if growing else None

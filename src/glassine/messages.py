@@ -1,0 +1,420 @@
+"""Messages: a frozen value around the wire shape, helpers to make one, and the tool calls and results in it.
+
+The wire shape is the AI SDK's `UIMessage`: camelCase JSON with `id`, `role`, `parts`, and optionally `createdAt`
+(ISO 8601 with an offset) and `metadata`. Fields and part types that glassine does not know survive a round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, NamedTuple, NotRequired, Required, TypedDict, cast
+
+from . import _json
+from .errors import CorruptMessageError, InvalidMessageError
+
+__all__ = [
+    "FilePart",
+    "Message",
+    "MessageLike",
+    "Part",
+    "ReasoningPart",
+    "Role",
+    "TextPart",
+    "ToolCall",
+    "ToolCallPart",
+    "ToolResult",
+    "ToolResultPart",
+    "assistant",
+    "calls",
+    "results",
+    "tool_call",
+    "tool_result",
+    "user",
+]
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+class TextPart(TypedDict):
+    type: Literal["text"]
+    text: str
+
+
+class ReasoningPart(TypedDict, total=False):
+    type: Required[Literal["reasoning"]]
+    text: Required[str]
+    providerMetadata: dict[str, Any]
+
+
+class FilePart(TypedDict, total=False):
+    type: Required[Literal["file"]]
+    mediaType: Required[str]
+    url: Required[str]
+    filename: str
+
+
+class ToolCallPart(TypedDict):
+    """A call as the model made it. AI SDK parts that carry call and result together (`tool-<name>`) stay as they are."""
+
+    type: Literal["tool-call"]
+    toolCallId: str
+    toolName: str
+    input: Any
+
+
+class ToolResultPart(TypedDict):
+    type: Literal["tool-result"]
+    toolCallId: str
+    toolName: str
+    output: Any
+    isError: NotRequired[bool]
+
+
+Part = TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart | dict[str, Any]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SPILLED = tuple[tuple[tuple[str | int, ...], Any], ...]
+_set = object.__setattr__
+
+
+class Message:
+    """One message of a conversation: `id`, `role`, `parts`, `created_at`, `metadata`.
+
+    Frozen: to change a message, make another one and `update` it. Equal when the wire shapes are equal. Messages
+    that come from a store decode their parts when these are first asked for.
+
+    `parts` is a list of plain dicts in the wire shape; `created_at` an aware datetime or None; `metadata` a dict or
+    None. `extra` holds further fields of the wire shape. Raises InvalidMessageError for what could not be stored
+    and given back the same.
+    """
+
+    __slots__ = ("_body", "_codec", "_created", "_data", "_spilled", "id", "role")
+
+    id: str
+    role: Role
+    _codec: int
+    _body: bytes
+    _data: dict[str, Any] | None
+    _spilled: _SPILLED
+    _created: datetime | None | Literal["undecoded"]
+
+    def __init__(
+        self,
+        *,
+        role: Role,
+        parts: Sequence[Part],
+        id: str | None = None,
+        created_at: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        wire: dict[str, Any] = {"id": id or "", "role": role, "parts": list(parts)}
+        if created_at is not None:
+            wire["createdAt"] = to_iso(created_at)
+        if metadata is not None:
+            wire["metadata"] = dict(metadata)
+        if extra:
+            wire.update(extra)
+        self._take(wire)
+
+    @classmethod
+    def from_dict(cls, wire: Mapping[str, Any]) -> Message:
+        """A message from its wire shape. The dict is copied: changing it afterwards changes nothing here."""
+        message = cls.__new__(cls)
+        message._take(wire if type(wire) is dict else dict(wire))
+        return message
+
+    @classmethod
+    def of(cls, value: MessageLike) -> Message:
+        """`value` itself if it is a Message, else the message of that wire dict."""
+        if isinstance(value, Message):
+            return value
+        if isinstance(value, Mapping):
+            return cls.from_dict(value)
+        raise InvalidMessageError(f"must be a Message or a dict, not {type(value).__name__}")
+
+    @classmethod
+    def stored(cls, id: str, role: Role, codec: int, body: bytes, spilled: _SPILLED = ()) -> Message:
+        """A message from its stored bytes, undecoded.
+
+        `spilled` holds (path, value) for what left the row; a value that is an exception is raised when the
+        message is decoded, so that one bad message does not hide the others.
+        """
+        message = cls.__new__(cls)
+        _set(message, "id", id)
+        _set(message, "role", role)
+        _set(message, "_codec", codec)
+        _set(message, "_body", body)
+        _set(message, "_spilled", spilled)
+        _set(message, "_data", None)
+        _set(message, "_created", "undecoded")
+        return message
+
+    def _take(self, wire: dict[str, Any]) -> None:
+        role, parts, id = wire.get("role"), wire.get("parts"), wire.get("id", "")
+        if not isinstance(id, str):
+            raise InvalidMessageError(f"the id must be text, not {type(id).__name__}")
+        named = id or None
+        if role not in ROLES:
+            raise InvalidMessageError(f"role {role!r} is none of {', '.join(ROLES)}", message_id=named)
+        if not isinstance(parts, list):
+            raise InvalidMessageError(f"parts must be a list, not {type(parts).__name__}", message_id=named)
+        for index, part in enumerate(parts):
+            if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+                raise InvalidMessageError("a part is a dict with a `type`", message_id=named, path=("parts", index))
+        if not isinstance(wire.get("metadata"), (dict, type(None))):
+            raise InvalidMessageError("metadata must be a dict", message_id=named, path=("metadata",))
+        created = wire.get("createdAt")
+        if created is not None:
+            created = parse_time(created, named)
+        try:
+            codec, body = _json.encode(wire)
+        except InvalidMessageError as error:
+            raise InvalidMessageError(error.reason, message_id=named, path=error.path) from error.__cause__
+        _set(self, "id", id)
+        _set(self, "role", role)
+        _set(self, "_codec", codec)
+        _set(self, "_body", body)
+        _set(self, "_spilled", ())
+        _set(self, "_data", None)
+        _set(self, "_created", created)
+
+    @property
+    def parts(self) -> list[Part]:
+        return cast("list[Part]", self._wire["parts"])
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        return cast("dict[str, Any] | None", self._wire.get("metadata"))
+
+    @property
+    def created_at(self) -> datetime | None:
+        """The caller's time of this message, aware; None when the caller gave none."""
+        if self._created == "undecoded":
+            value = self._wire.get("createdAt")
+            _set(self, "_created", None if value is None else parse_time(value, self.id))
+        return cast("datetime | None", self._created)
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined by newlines."""
+        return "\n".join(part["text"] for part in self._wire["parts"] if part.get("type") == "text" and "text" in part)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire shape: a fresh dict, equal to the one that was given."""
+        return self._decode()
+
+    def check(self) -> None:
+        """Decode the parts now. Raises CorruptMessageError if they cannot be read."""
+        self._wire  # noqa: B018  (decodes and keeps)
+
+    def encoded(self) -> tuple[int, bytes]:
+        """(codec, bytes) of the whole wire shape, as `_json.encode` makes them."""
+        return (self._codec, self._body) if not self._spilled else _json.encode(self._decode())
+
+    def with_id(self, id: str) -> Message:
+        """The same message under another id."""
+        return Message.from_dict({"id": id, **{key: value for key, value in self._decode().items() if key != "id"}})
+
+    @property
+    def _wire(self) -> dict[str, Any]:
+        if (data := self._data) is None:
+            data = self._decode()
+            _set(self, "_data", data)
+        return data
+
+    def _decode(self) -> dict[str, Any]:
+        try:
+            data: dict[str, Any] = (
+                _json.decode_msgspec(self._body) if self._codec == 0 else _json.decode(self._codec, self._body)
+            )
+            for path, value in self._spilled:
+                if isinstance(value, Exception):
+                    raise value
+                target: Any = data
+                for step in path[:-1]:
+                    target = target[step]
+                target[path[-1]] = value
+            if type(data) is not dict or type(data["parts"]) is not list:
+                raise ValueError("the stored bytes are no message")
+        except CorruptMessageError:
+            raise
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise CorruptMessageError(self.id, str(error)) from error
+        return data
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"messages are frozen; make another one to change {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"messages are frozen; {name!r} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self.id == other.id and self.role == other.role and self._decode() == other._decode()
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.role))
+
+    def __repr__(self) -> str:
+        text = self.text
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        return f"Message(id={self.id!r}, role={self.role!r}, text={shown!r}, parts={len(self.parts)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Message.from_dict, (self._decode(),)
+
+
+MessageLike = Message | Mapping[str, Any]
+
+
+class ToolCall(NamedTuple):
+    """A tool call inside a message; `part` is the index of its part."""
+
+    id: str
+    name: str
+    input: Any
+    part: int
+
+
+class ToolResult(NamedTuple):
+    """A tool result inside a message; `part` is the index of its part, `name` None when the part has none."""
+
+    id: str
+    name: str | None
+    output: Any
+    is_error: bool
+    part: int
+
+
+def user(
+    *content: str | Part,
+    id: str | None = None,
+    created_at: datetime | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Message:
+    """A user message. Each piece of content is a text or a part in the wire shape."""
+    return Message(role="user", parts=_parts(content), id=id, created_at=created_at, metadata=metadata)
+
+
+def assistant(
+    *content: str | Part,
+    id: str | None = None,
+    created_at: datetime | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Message:
+    """An assistant message. Each piece of content is a text or a part, for instance a `tool_call(...)`."""
+    return Message(role="assistant", parts=_parts(content), id=id, created_at=created_at, metadata=metadata)
+
+
+def tool_call(name: str, input: Any, *, id: str) -> ToolCallPart:
+    """The part for one tool call, to be put in an `assistant(...)` message. `id` is the provider's call id."""
+    return {"type": "tool-call", "toolCallId": id, "toolName": name, "input": input}
+
+
+def tool_result(
+    call: ToolCall | ToolCallPart | str,
+    output: Any,
+    *,
+    name: str | None = None,
+    is_error: bool = False,
+    id: str | None = None,
+    created_at: datetime | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Message:
+    """A `tool` message with the result of one call, named by its part, by a ToolCall or by the call id and `name`."""
+    if isinstance(call, ToolCall):
+        call_id, call_name = call.id, call.name
+    elif isinstance(call, str):
+        call_id, call_name = call, ""
+    else:
+        call_id, call_name = call["toolCallId"], call["toolName"]
+    part: ToolResultPart = {
+        "type": "tool-result",
+        "toolCallId": call_id,
+        "toolName": name if name is not None else call_name,
+        "output": output,
+    }
+    if is_error:
+        part["isError"] = True
+    return Message(role="tool", parts=[part], id=id, created_at=created_at, metadata=metadata)
+
+
+def calls(message: MessageLike) -> list[ToolCall]:
+    """The tool calls in a message, in order: our `tool-call` parts and the AI SDK's `tool-<name>` and `dynamic-tool`."""
+    return [
+        ToolCall(call_id, name, part.get("input"), index)
+        for index, call_id, name, part, kind in _tool_parts(message)
+        if kind != "result"
+    ]
+
+
+def results(message: MessageLike) -> list[ToolResult]:
+    """The tool results in a message, in order. An AI SDK part counts once it has an output or an error."""
+    return [
+        ToolResult(call_id, name or None, *_outcome(part), index)
+        for index, call_id, name, part, kind in _tool_parts(message)
+        if kind == "result" or (kind == "both" and str(part.get("state", "")).startswith("output-"))
+    ]
+
+
+def _tool_parts(message: MessageLike) -> Iterator[tuple[int, str, str, dict[str, Any], str]]:
+    parts: Any = message.parts if isinstance(message, Message) else message.get("parts", ())
+    for index, part in enumerate(parts):
+        call_id, kind = part.get("toolCallId"), part.get("type")
+        if not isinstance(call_id, str) or not isinstance(kind, str):
+            continue
+        name = part.get("toolName")
+        if "state" in part and (kind.startswith("tool-") or kind == "dynamic-tool"):
+            yield index, call_id, name if isinstance(name, str) else kind.removeprefix("tool-"), part, "both"
+        elif kind in ("tool-call", "tool-result"):
+            yield index, call_id, name if isinstance(name, str) else "", part, kind.removeprefix("tool-")
+        elif kind.startswith("tool-"):
+            # A tool part without a state: clients send these for calls that have only just begun.
+            yield index, call_id, name if isinstance(name, str) else kind.removeprefix("tool-"), part, "call"
+
+
+def _outcome(part: Mapping[str, Any]) -> tuple[Any, bool]:
+    if part.get("state") == "output-error":
+        return part.get("errorText", part.get("output")), True
+    return part.get("output"), part.get("isError") is True
+
+
+def _parts(content: Iterable[str | Part]) -> list[Part]:
+    return [{"type": "text", "text": piece} if isinstance(piece, str) else piece for piece in content]
+
+
+def parse_time(value: Any, message_id: str | None = None) -> datetime:
+    """An aware datetime from ISO 8601 text with an offset. Raises InvalidMessageError for anything else."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            moment = None
+        if moment is not None and moment.tzinfo is not None:
+            return moment
+    raise InvalidMessageError(
+        f"createdAt {value!r} is not an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z",
+        message_id=message_id,
+        path=("createdAt",),
+    )
+
+
+def to_iso(moment: datetime) -> str:
+    """`moment` in UTC as ISO 8601 with a `Z`. Raises InvalidMessageError for a time without a zone."""
+    if moment.tzinfo is None:
+        raise InvalidMessageError("a time without a zone is ambiguous; use datetime.now(UTC)", path=("createdAt",))
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970 in UTC, exactly (a float of seconds would round)."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def from_micros(micros: int) -> datetime:
+    """The aware datetime of `to_micros`."""
+    return EPOCH + timedelta(microseconds=micros)

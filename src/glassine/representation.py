@@ -1,0 +1,173 @@
+"""How a message is laid down: one row of JSON, and beside it what is too big or too often repeated for a row.
+
+Media leaves the row and is stored once per namespace by its content; long text is kept whole in side rows.
+`restore` puts both back, so that a message read is the message appended.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from . import _json
+from .messages import ROLES, Message, to_micros
+
+MEDIA_MIN = 1024
+"""Base64 of this many characters or fewer stays in the row."""
+TEXT_LIMIT = 256 * 1024
+"""Bytes of UTF-8 above which a single text leaves the row."""
+ROW_LIMIT = 1024 * 1024
+"""Bytes above which whole parts leave the row, oldest first (many small texts can make one huge row)."""
+CHUNK = 1024 * 1024
+"""Bytes of one side row, so that a bounded read of a huge text stays bounded."""
+
+ExternalKind = Literal["media", "text", "json"]
+EXTERNAL_KINDS: tuple[ExternalKind, ...] = ("media", "text", "json")
+_MEDIA_TYPE_KEYS = ("mediaType", "media_type", "mimeType", "mime_type")
+_MEDIA_HINTS = (b";base64,", *(f'"{key}"'.encode() for key in _MEDIA_TYPE_KEYS))
+_TEXT_TYPES = ("text", "reasoning")
+
+Step = str | int
+
+
+class External(NamedTuple):
+    """A value that left the row: where it belongs, what it is, its bytes and their SHA-256.
+
+    For media, `prefix` is what stood before the base64 (`data:image/png;base64,` or nothing) and `data` the
+    decoded bytes. For text it is UTF-8 (lone surrogates as `surrogatepass`), for json an encoded value.
+    """
+
+    path: tuple[Step, ...]
+    kind: ExternalKind
+    prefix: str
+    data: bytes
+    digest: bytes
+
+
+class Draft(NamedTuple):
+    """A message ready to be written. `size` is the bytes of the whole wire shape, `created_at` microseconds."""
+
+    id: str
+    role: int
+    created_at: int | None
+    codec: int
+    body: bytes
+    crc: int
+    size: int
+    externals: tuple[External, ...]
+
+
+def draft(message: Message) -> Draft:
+    """Lay a message down. It must have its id."""
+    codec, full = message.encoded()
+    body = full
+    externals: tuple[External, ...] = ()
+    if len(full) > MEDIA_MIN and (len(full) > TEXT_LIMIT or any(hint in full for hint in _MEDIA_HINTS)):
+        codec, body, externals = _split(codec, full)
+    created = message.created_at
+    return Draft(
+        message.id,
+        ROLES.index(message.role),
+        None if created is None else to_micros(created),
+        codec,
+        body,
+        zlib.crc32(body),
+        len(full),
+        externals,
+    )
+
+
+def whole(draft: Draft) -> Message:
+    """The message that was laid down."""
+    spilled = tuple((item.path, restore(item.kind, item.prefix, item.data)) for item in draft.externals)
+    return Message.stored(draft.id, ROLES[draft.role], draft.codec, draft.body, spilled)
+
+
+def restore(kind: ExternalKind, prefix: str, data: bytes) -> Any:
+    """The value that `External` was made from. Raises ValueError when the bytes are not what they should be."""
+    if kind == "media":
+        return prefix + base64.b64encode(data).decode("ascii")
+    if kind == "text":
+        return data.decode("utf-8", "surrogatepass")
+    return _json.decode(_json.CODEC_STDLIB, data)
+
+
+def _split(codec: int, whole: bytes) -> tuple[int, bytes, tuple[External, ...]]:
+    wire: dict[str, Any] = _json.decode(codec, whole)
+    externals = [external for index, part in enumerate(wire["parts"]) for external in _media(part, ("parts", index))]
+    if len(whole) > TEXT_LIMIT:
+        externals += _texts(wire)
+    if not externals and len(whole) <= ROW_LIMIT:
+        return codec, whole, ()
+    codec, body = _json.encode(wire)
+    outer: list[External] = []
+    if len(body) > ROW_LIMIT:
+        for path in [("parts", index) for index in range(len(wire["parts"]))] + [
+            (key,) for key in wire if key not in ("id", "role", "parts")
+        ]:
+            outer.append(_take_whole(wire, path))
+            codec, body = _json.encode(wire)
+            if len(body) <= ROW_LIMIT:
+                break
+    # Invariant: `restore` runs in this order, and a value is put back before anything inside it.
+    return codec, body, tuple(outer + externals)
+
+
+def _media(part: Any, path: tuple[Step, ...]) -> Iterator[External]:
+    if part.get("type") in _TEXT_TYPES:
+        return
+    for owner, key, place in _walk(part, path):
+        value = owner[key]
+        if not isinstance(value, str) or len(value) <= MEDIA_MIN:
+            continue
+        prefix = ""
+        if value.startswith("data:") and (comma := value.find(";base64,", 0, 200)) > 0:
+            prefix = value[: comma + len(";base64,")]
+        elif not (isinstance(owner, dict) and any(hint in owner for hint in _MEDIA_TYPE_KEYS)):
+            continue
+        try:
+            raw = base64.b64decode(value[len(prefix) :], validate=True)
+        except (binascii.Error, ValueError):
+            continue
+        if prefix + base64.b64encode(raw).decode("ascii") == value:
+            owner[key] = ""
+            yield External(place, "media", prefix, raw, hashlib.sha256(raw).digest())
+
+
+def _texts(wire: dict[str, Any]) -> Iterator[External]:
+    for owner, key, place in _walk(wire, ()):
+        value = owner[key]
+        if not isinstance(value, str) or len(value) * 4 <= TEXT_LIMIT or place in (("id",), ("role",)):
+            continue
+        data = value.encode("utf-8", "surrogatepass")
+        if len(data) > TEXT_LIMIT:
+            owner[key] = ""
+            yield External(place, "text", "", data, hashlib.sha256(data).digest())
+
+
+def _take_whole(wire: dict[str, Any], path: tuple[Step, ...]) -> External:
+    owner: Any = wire
+    for step in path[:-1]:
+        owner = owner[step]
+    _, data = _json.encode(owner[path[-1]])
+    owner[path[-1]] = None
+    return External(path, "json", "", data, hashlib.sha256(data).digest())
+
+
+def _walk(root: Any, path: tuple[Step, ...]) -> Iterator[tuple[Any, Any, tuple[Step, ...]]]:
+    """Every (owner, key, path) below `root`, in document order. The value may be replaced while walking."""
+    stack: list[tuple[Any, tuple[Step, ...]]] = [(root, path)]
+    while stack:
+        owner, place = stack.pop()
+        keys: Any = owner if isinstance(owner, dict) else range(len(owner))
+        below = []
+        for key in list(keys):
+            here = (*place, key)
+            yield owner, key, here
+            if isinstance(owner[key], (dict, list)):
+                below.append((owner[key], here))
+        stack.extend(reversed(below))

@@ -1,0 +1,360 @@
+-- Every statement of the SQLite store, by name. The names are the same for every engine.
+-- The first two parameters are always namespace and session, where a statement has them.
+
+-- name: namespace_key
+SELECT ns FROM namespace WHERE name = ?;
+
+-- name: namespace_add
+INSERT INTO namespace (name, next_session) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET name = name RETURNING ns;
+
+-- name: namespace_list
+SELECT name FROM namespace ORDER BY name;
+
+-- name: session_next_key
+UPDATE namespace SET next_session = next_session + 1 WHERE ns = ? RETURNING next_session - 1;
+
+-- name: session_add
+INSERT INTO session (ns, id, session, change, next_seq, next_strand, messages, leaf_open, path_length, path_size,
+    path_o200k, path_claude3, path_claude48, path_gemma3, path_safe, created_at, updated_at)
+VALUES (?1, ?2, ?3, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, ?4, ?4);
+
+-- name: session_head
+SELECT session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open,
+    path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe
+FROM session WHERE ns = ? AND id = ?;
+
+-- name: session_advance
+UPDATE session SET change = ?3, next_seq = ?4, next_strand = ?5, messages = ?6, leaf_strand = ?7, leaf_seq = ?8,
+    leaf_open = ?9, path_length = ?10, path_size = ?11, path_o200k = ?12, path_claude3 = ?13, path_claude48 = ?14,
+    path_gemma3 = ?15, path_safe = ?16, updated_at = ?17
+WHERE ns = ?1 AND id = ?2;
+
+-- name: session_title
+SELECT title FROM session WHERE ns = ? AND id = ?;
+
+-- name: session_retitle
+UPDATE session SET title = ?3 WHERE ns = ?1 AND id = ?2;
+
+-- name: session_describe
+UPDATE session SET title = ?3, source = ?4, model = ?5, lineage_kind = ?6, lineage_session = ?7,
+    lineage_message = ?8, metadata = ?9, change = change + 1, updated_at = ?10
+WHERE ns = ?1 AND id = ?2;
+
+-- name: session_info
+SELECT s.id, s.title, s.source, s.model, s.lineage_kind, s.lineage_session, s.lineage_message, s.metadata,
+    s.created_at, s.updated_at, s.messages, s.path_length, s.path_size, s.change, n.id
+FROM session s LEFT JOIN node n
+    ON n.ns = s.ns AND n.session = s.session AND n.strand = s.leaf_strand AND n.seq = s.leaf_seq
+WHERE s.ns = ?1 AND s.id = ?2;
+
+-- name: session_list
+SELECT s.id, s.title, s.source, s.model, s.lineage_kind, s.lineage_session, s.lineage_message, s.metadata,
+    s.created_at, s.updated_at, s.messages, s.path_length, s.path_size, s.change, n.id
+FROM session s LEFT JOIN node n
+    ON n.ns = s.ns AND n.session = s.session AND n.strand = s.leaf_strand AND n.seq = s.leaf_seq
+WHERE s.ns = ?1 ORDER BY s.updated_at DESC, s.session DESC LIMIT ?2;
+
+-- name: session_count
+SELECT count(*), coalesce(sum(messages), 0) FROM session WHERE ns = ?;
+
+-- name: session_delete
+DELETE FROM session WHERE ns = ? AND id = ?;
+
+-- name: strand_add
+INSERT INTO strand (ns, session, strand, parent_strand, parent_seq) VALUES (?, ?, ?, ?, ?);
+
+-- name: strand_delete
+DELETE FROM strand WHERE ns = ? AND session = ? AND strand = ?;
+
+-- name: strand_parent
+SELECT parent_strand, parent_seq FROM strand WHERE ns = ? AND session = ? AND strand = ?;
+
+-- name: strand_list
+SELECT strand, parent_strand, parent_seq FROM strand WHERE ns = ? AND session = ?;
+
+-- name: strand_children
+SELECT strand FROM strand WHERE ns = ? AND session = ? AND parent_strand IS ? AND parent_seq IS ? ORDER BY strand;
+
+-- name: strand_rehang
+UPDATE strand SET parent_strand = ?5, parent_seq = ?6
+WHERE ns = ?1 AND session = ?2 AND parent_strand = ?3 AND parent_seq = ?4;
+
+-- name: path
+WITH RECURSIVE up (strand, upto) AS (
+    SELECT ?3, ?4
+    UNION ALL
+    SELECT s.parent_strand, s.parent_seq FROM up JOIN strand s
+        ON s.ns = ?1 AND s.session = ?2 AND s.strand = up.strand
+    WHERE s.parent_strand IS NOT NULL
+)
+SELECT strand, upto FROM up;
+
+-- name: node_add
+INSERT INTO node (ns, session, strand, seq, id, parent, role, externals, size, o200k, claude3, claude48, gemma3, safe,
+    estimator, path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe, change,
+    created_at, stored_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (ns, session, id) DO NOTHING;
+
+-- name: node_find
+SELECT strand, seq, parent, role, externals, size, o200k, claude3, claude48, gemma3, safe,
+    path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe
+FROM node WHERE ns = ? AND session = ? AND id = ?;
+
+-- name: node_at
+SELECT id, parent, path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe
+FROM node WHERE ns = ? AND session = ? AND strand = ? AND seq = ?;
+
+-- name: node_before
+SELECT seq FROM node WHERE ns = ? AND session = ? AND strand = ? AND seq < ? ORDER BY seq DESC LIMIT 1;
+
+-- name: node_after
+SELECT seq FROM node WHERE ns = ? AND session = ? AND strand = ? AND seq > ? ORDER BY seq LIMIT 1;
+
+-- name: node_reparent
+UPDATE node SET parent = ?5, change = ?6 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
+
+-- name: node_rewrite
+UPDATE node SET role = ?5, externals = ?6, size = ?7, o200k = ?8, claude3 = ?9, claude48 = ?10, gemma3 = ?11,
+    safe = ?12, estimator = ?13, path_size = path_size + ?14, path_o200k = path_o200k + ?15,
+    path_claude3 = path_claude3 + ?16, path_claude48 = path_claude48 + ?17, path_gemma3 = path_gemma3 + ?18,
+    path_safe = path_safe + ?19, change = ?20, created_at = ?21
+WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
+
+-- name: node_delete
+DELETE FROM node WHERE ns = ? AND session = ? AND strand = ? AND seq = ?;
+
+-- Everything below a message moves by a difference: the rest of its strand, and all that hangs on it from there on.
+-- name: descendants_shift
+WITH RECURSIVE below (strand, after) AS (
+    SELECT ?3, ?4
+    UNION ALL
+    SELECT s.strand, 0 FROM below CROSS JOIN strand s
+        ON s.ns = ?1 AND s.session = ?2 AND s.parent_strand = below.strand AND s.parent_seq >= below.after
+)
+UPDATE node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
+    path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
+    path_safe = path_safe + ?11
+FROM below
+WHERE node.ns = ?1 AND node.session = ?2 AND node.strand = below.strand AND node.seq > below.after;
+
+-- The same where nothing hangs on the strand: the usual case, at half the price.
+-- name: strand_shift
+UPDATE node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
+    path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
+    path_safe = path_safe + ?11
+WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq > ?4;
+
+-- name: strand_has_children
+SELECT 1 FROM strand WHERE ns = ? AND session = ? AND parent_strand = ? AND parent_seq >= ? LIMIT 1;
+
+-- name: body_add
+INSERT INTO body (ns, session, seq, codec, crc, data) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: body_put
+INSERT OR REPLACE INTO body (ns, session, seq, codec, crc, data) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: body_get
+SELECT codec, data FROM body WHERE ns = ? AND session = ? AND seq = ?;
+
+-- name: body_delete
+DELETE FROM body WHERE ns = ? AND session = ? AND seq = ?;
+
+-- name: span_up
+SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = ? AND n.session = ? AND n.strand = ? AND n.seq BETWEEN ? AND ? ORDER BY n.seq;
+
+-- name: span_down
+SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = ? AND n.session = ? AND n.strand = ? AND n.seq BETWEEN ? AND ? ORDER BY n.seq DESC;
+
+-- name: message_get
+SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = ? AND n.session = ? AND n.id = ?;
+
+-- name: message_at
+SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = ? AND n.session = ? AND n.strand = ? AND n.seq = ?;
+
+-- name: strand_first
+SELECT seq FROM node WHERE ns = ? AND session = ? AND strand = ? ORDER BY seq LIMIT 1;
+
+-- name: outline
+SELECT seq, id, parent, role, size, created_at, stored_at FROM node WHERE ns = ? AND session = ? ORDER BY seq;
+
+-- name: external_add
+INSERT INTO external (ns, session, seq, ordinal, path, kind, prefix, size, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: external_list
+SELECT ordinal, path, kind, prefix, size, digest FROM external WHERE ns = ? AND session = ? AND seq = ? ORDER BY ordinal;
+
+-- name: external_delete
+DELETE FROM external WHERE ns = ? AND session = ? AND seq = ?;
+
+-- name: spill_add
+INSERT INTO spill (ns, session, seq, ordinal, chunk, data) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: spill_get
+SELECT data FROM spill WHERE ns = ? AND session = ? AND seq = ? AND ordinal = ? ORDER BY chunk;
+
+-- name: spill_delete
+DELETE FROM spill WHERE ns = ? AND session = ? AND seq = ?;
+
+-- name: blob_has
+SELECT 1 FROM blob WHERE ns = ? AND digest = ? LIMIT 1;
+
+-- name: blob_add
+INSERT INTO blob (ns, digest, chunk, data) VALUES (?, ?, ?, ?);
+
+-- name: blob_get
+SELECT data FROM blob WHERE ns = ? AND digest = ? ORDER BY chunk;
+
+-- name: blob_used
+SELECT 1 FROM external WHERE ns = ? AND digest = ? AND kind = 0 LIMIT 1;
+
+-- name: blob_delete
+DELETE FROM blob WHERE ns = ? AND digest = ?;
+
+-- name: blob_digests_of_session
+SELECT DISTINCT digest FROM external WHERE ns = ? AND session = ? AND kind = 0;
+
+-- name: overlay_list
+SELECT o.ord, o.id, o.kind, o.first_strand, o.first_seq, o.last_strand, o.last_seq, o.stale, o.supersedes, o.codec,
+    o.data, o.created_at, f.id, l.id, l.path_length - f.path_length + 1, l.path_size - f.path_size + f.size
+FROM overlay o
+JOIN node f ON f.ns = o.ns AND f.session = o.session AND f.strand = o.first_strand AND f.seq = o.first_seq
+JOIN node l ON l.ns = o.ns AND l.session = o.session AND l.strand = o.last_strand AND l.seq = o.last_seq
+WHERE o.ns = ? AND o.session = ? ORDER BY o.ord;
+
+-- name: overlay_next
+SELECT coalesce(max(ord), 0) + 1 FROM overlay WHERE ns = ? AND session = ?;
+
+-- name: overlay_add
+INSERT INTO overlay (ns, session, ord, id, kind, first_strand, first_seq, last_strand, last_seq, anchor_strand,
+    anchor_seq, stale, supersedes, codec, data, created_at, change)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?);
+
+-- name: overlay_move
+UPDATE overlay SET first_strand = ?4, first_seq = ?5, last_strand = ?6, last_seq = ?7, stale = 1, change = ?8
+WHERE ns = ?1 AND session = ?2 AND id = ?3;
+
+-- name: overlay_last
+SELECT n.id FROM overlay o
+JOIN node n ON n.ns = o.ns AND n.session = o.session AND n.strand = o.last_strand AND n.seq = o.last_seq
+WHERE o.ns = ? AND o.session = ? AND o.id = ?;
+
+-- name: overlay_delete
+DELETE FROM overlay WHERE ns = ? AND session = ? AND id = ?;
+
+-- name: tombstone_add
+INSERT INTO tombstone (ns, session, kind, id, change, deleted_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (ns, session, kind, id) DO UPDATE SET change = excluded.change, deleted_at = excluded.deleted_at;
+
+-- name: tombstone_all_messages
+INSERT OR REPLACE INTO tombstone (ns, session, kind, id, change, deleted_at)
+SELECT ns, session, 0, id, ?3, ?4 FROM node WHERE ns = ?1 AND session = ?2;
+
+-- name: tombstone_all_overlays
+INSERT OR REPLACE INTO tombstone (ns, session, kind, id, change, deleted_at)
+SELECT ns, session, 1, id, ?3, ?4 FROM overlay WHERE ns = ?1 AND session = ?2;
+
+-- name: tombstone_drop
+DELETE FROM tombstone WHERE ns = ? AND session = ? AND kind = ? AND id = ?;
+
+-- name: tombstone_list
+SELECT kind, id, change, deleted_at FROM tombstone WHERE ns = ? AND session = ? ORDER BY change, kind, id;
+
+-- name: tombstone_has
+SELECT 1 FROM tombstone WHERE ns = ? AND session = ? AND kind = ? AND id = ?;
+
+-- name: event_next
+SELECT coalesce(max(ord), 0) + 1 FROM event WHERE ns = ? AND session = ?;
+
+-- name: event_add
+INSERT INTO event (ns, session, ord, id, kind, codec, data, created_at, stored_at, change)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ns, session, id) DO NOTHING;
+
+-- name: event_list
+SELECT id, kind, codec, data, created_at, stored_at FROM event WHERE ns = ? AND session = ? ORDER BY ord;
+
+-- name: usage_next
+SELECT coalesce(max(ord), 0) + 1 FROM usage WHERE ns = ? AND session = ?;
+
+-- name: usage_add
+INSERT INTO usage (ns, session, ord, id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output,
+    cache_read, cache_write_5m, cache_write_1h, cost, price_source, change)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ns, session, id) DO NOTHING;
+
+-- name: usage_list
+SELECT id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output, cache_read,
+    cache_write_5m, cache_write_1h, cost, price_source
+FROM usage WHERE ns = ? AND session = ? ORDER BY ord;
+
+-- name: quarantine_add
+INSERT OR REPLACE INTO quarantine (ns, session, seq, id, reason, codec, data, quarantined_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: quarantine_list
+SELECT id, reason, quarantined_at FROM quarantine WHERE ns = ? AND session = ? ORDER BY seq;
+
+-- name: check_nodes
+SELECT n.strand, n.seq, n.id, n.parent, n.role, n.externals, n.size, n.o200k, n.claude3, n.claude48, n.gemma3, n.safe,
+    n.path_length, n.path_size, n.path_o200k, n.path_claude3, n.path_claude48, n.path_gemma3, n.path_safe,
+    b.codec, b.crc, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = ? AND n.session = ? ORDER BY n.seq;
+
+-- name: check_bodies
+SELECT seq FROM body WHERE ns = ? AND session = ? ORDER BY seq;
+
+-- name: node_totals
+SELECT strand, seq, parent, size, o200k, claude3, claude48, gemma3, safe,
+    path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe
+FROM node WHERE ns = ? AND session = ? ORDER BY seq;
+
+-- name: node_set_totals
+UPDATE node SET path_length = ?5, path_size = ?6, path_o200k = ?7, path_claude3 = ?8, path_claude48 = ?9,
+    path_gemma3 = ?10, path_safe = ?11
+WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
+
+-- name: check_overlays
+SELECT o.id, f.id IS NULL OR l.id IS NULL, o.codec, o.data FROM overlay o
+LEFT JOIN node f ON f.ns = o.ns AND f.session = o.session AND f.strand = o.first_strand AND f.seq = o.first_seq
+LEFT JOIN node l ON l.ns = o.ns AND l.session = o.session AND l.strand = o.last_strand AND l.seq = o.last_seq
+WHERE o.ns = ? AND o.session = ?;
+
+-- Everything of one session, table by table.
+
+-- name: wipe_node
+DELETE FROM node WHERE ns = ? AND session = ?;
+
+-- name: wipe_body
+DELETE FROM body WHERE ns = ? AND session = ?;
+
+-- name: wipe_strand
+DELETE FROM strand WHERE ns = ? AND session = ?;
+
+-- name: wipe_external
+DELETE FROM external WHERE ns = ? AND session = ?;
+
+-- name: wipe_spill
+DELETE FROM spill WHERE ns = ? AND session = ?;
+
+-- name: wipe_overlay
+DELETE FROM overlay WHERE ns = ? AND session = ?;
+
+-- name: wipe_event
+DELETE FROM event WHERE ns = ? AND session = ?;
+
+-- name: wipe_usage
+DELETE FROM usage WHERE ns = ? AND session = ?;
+
+-- name: wipe_quarantine
+DELETE FROM quarantine WHERE ns = ? AND session = ?;
+
+-- name: wipe_tombstone
+DELETE FROM tombstone WHERE ns = ? AND session = ?;
