@@ -29,9 +29,12 @@ NAMES = {
     "open_async": "open",
     "AsyncStore": "Store",
     "AsyncSession": "Session",
+    "AsyncOpening": "Opening",
     "AsyncSQLite": "SQLite",
     "AsyncSQLiteDriver": "SQLiteDriver",
     "AsyncIterator": "Iterator",
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
 }
 # Generic types that stand for their only argument, as Awaitable[T] is T.
 UNWRAPPED: frozenset[str] = frozenset()
@@ -47,10 +50,6 @@ FOREIGN = re.compile(
 F_STRING = re.compile(r"[rR]?[fF][rR]?['\"]")
 
 Edit = tuple[int, int, str]  # replace source[start:end]
-
-
-class NoRuleError(Exception):
-    """An asynchronous name for which the tables have no rule; the message says which and where."""
 
 
 @dataclass(frozen=True)
@@ -212,13 +211,11 @@ def apply(source: str, edits: list[Edit]) -> str:
     return "".join([*pieces, source[position:]])
 
 
-def check_leftovers(name: str, result: str) -> None:
-    """Raise NoRuleError for an asynchronous name in a generated file that no rule knows."""
+def leftovers(name: str, result: str) -> Iterator[str]:
+    """A line for each asynchronous name in a generated file: one that no rule knows."""
     for token in tokenize.generate_tokens(io.StringIO(result).readline):
         if token.type == tokenize.NAME and FOREIGN.fullmatch(token.string):
-            raise NoRuleError(
-                f"{name}:{token.start[0]}: no rule in scripts/unasync.py for {token.string!r}: {token.line.strip()}"
-            )
+            yield f"{name}:{token.start[0]}: no rule in scripts/unasync.py for {token.string!r}: {token.line.strip()}"
 
 
 # --- all files --------------------------------------------------------------------------------------------------------
@@ -236,10 +233,7 @@ def generate(root: pathlib.Path, rules: Rules) -> dict[str, str]:
             source = path.relative_to(root).as_posix()
             target = f"{target_dir}/{path.relative_to(root / source_dir).as_posix()}"
             wanted[target] = header(source) + convert(path.read_text("utf-8"), rules)
-    wanted = tidy(wanted)
-    for target, text in wanted.items():
-        check_leftovers(target, text)
-    return wanted
+    return tidy(wanted)
 
 
 def tidy(files: dict[str, str]) -> dict[str, str]:
@@ -291,10 +285,9 @@ def main(argv: list[str], root: pathlib.Path = ROOT, rules: Rules | None = None)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when a generated file is stale")
     options = parser.parse_args(argv)
     rules = rules or Rules(NAMES, UNWRAPPED, DROPPED)
-    try:
-        wanted, found = generate(root, rules), existing(root)
-    except NoRuleError as error:
-        print(error, file=sys.stderr)
+    wanted, found = generate(root, rules), existing(root)
+    if foreign := [line for name, text in wanted.items() for line in leftovers(name, text)]:
+        print(*foreign, sep="\n", file=sys.stderr)
         return 1
     if strays := [name for name, text in found.items() if not text.startswith("# Generated from ")]:
         print(f"written by hand, in a folder that is generated: {', '.join(strays)}", file=sys.stderr)

@@ -7,11 +7,12 @@ a write.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from queue import LifoQueue, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, TypeVarTuple
 
 from ._sqlite import Database, Options, transact
 from .errors import ForkedStoreError, StoreClosedError
@@ -131,6 +132,24 @@ def abandon(databases: list[Database]) -> None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(database.connection))
 
 
+class Opening:
+    """What `open` returns is open already."""
+
+    def ready(self) -> None:
+        raise NotImplementedError
+
+
+class AsyncOpening:
+    """What `open_async` returns opens when it is entered or awaited, or at the latest when it is first used."""
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from self.ready().__await__()
+        return self
+
+    async def ready(self) -> None:
+        raise NotImplementedError
+
+
 class AsyncSQLiteDriver:
     """The same for asyncio: one thread per connection. The store belongs to the process that opened it."""
 
@@ -144,17 +163,20 @@ class AsyncSQLiteDriver:
     async def write(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
         """Run `operation` in a write transaction. If the call is cancelled, it may have been committed or not."""
         self._check()
-        return await self._writer.submit(True, operation, args)
+        result: T = await self._writer.submit(True, operation, args)
+        return result
 
     async def read(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
         """Run `operation` in a read transaction, on a snapshot."""
         self._check()
-        return await self._reader().submit(False, operation, args)
+        result: T = await self._reader().submit(False, operation, args)
+        return result
 
     async def outside(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
         """Run `operation` on the writer's connection, outside any transaction."""
         self._check()
-        return await self._writer.submit(None, operation, args)
+        result: T = await self._writer.submit(None, operation, args)
+        return result
 
     async def close(self) -> None:
         if self._closed:
@@ -254,10 +276,9 @@ def _deliver(done: list[_Done]) -> None:
     for item in done:
         loops.setdefault(item[0], []).append(item)
     for loop, batch in loops.items():
-        try:
+        # A closed loop has nobody left to be told; what was written stays written.
+        with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(_settle, batch)
-        except RuntimeError:
-            pass  # the loop was closed: nobody is left to be told, and what was written stays written
 
 
 def _settle(batch: list[_Done]) -> None:

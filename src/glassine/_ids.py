@@ -17,9 +17,14 @@ def check_id(kind: str, value: object) -> str:
     Ids are compared character by character. Blank and padded ones are refused rather than trimmed: stores
     disagree about padding, and an id that is silently changed can no longer be found.
     """
-    if type(value) is str and value.isascii() and value.isprintable() and 0 < len(value) <= ID_LIMIT:
-        if value[0] != " " != value[-1]:
-            return value
+    if (
+        type(value) is str
+        and value.isascii()
+        and value.isprintable()
+        and 0 < len(value) <= ID_LIMIT
+        and (value[0] != " " != value[-1])
+    ):
+        return value
     if not isinstance(value, str):
         raise InvalidIdError(kind, value, f"must be text, not {type(value).__name__}")
     if not value.strip():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
-from typing import Any, Literal, NamedTuple, NoReturn
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, TypeVarTuple
 
 import apsw
 
@@ -20,6 +21,8 @@ from .errors import (
     StoreReadOnlyError,
 )
 
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 Durability = Literal["normal", "full"]
 
 APPLICATION_ID = 0x676C7373
@@ -45,6 +48,9 @@ class Database:
     """An open connection with its statements, and the namespace keys it has seen (these never change)."""
 
     __slots__ = ("connection", "execute", "namespaces", "options", "queries")
+
+    # What a row holds is known by its statement, not by the driver's types.
+    execute: Callable[..., Any]
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -115,7 +121,7 @@ class Database:
         self.connection.close()
 
 
-def transact(database: Database, write: bool, operation: Any, args: tuple[Any, ...]) -> Any:
+def transact(database: Database, write: bool, operation: Callable[[Database, *Ts], T], args: tuple[*Ts]) -> T:
     """Run `operation(database, *args)` in one transaction; it is committed whole or not at all.
 
     Errors of the driver come out as ours; those of the operation pass through.
@@ -153,8 +159,8 @@ def _translated(error: apsw.Error, location: str) -> GlassineError:
     if isinstance(error, apsw.NotADBError):
         return NotADatabaseError("the file is not a SQLite database", location=location)
     if isinstance(error, apsw.CantOpenError):
-        folder = os.path.dirname(os.path.abspath(location))
-        missing = not os.path.isdir(folder)
+        folder = Path(location).absolute().parent
+        missing = not folder.is_dir()
         return StoreError(
             f"the folder {folder} is not there" if missing else "the file cannot be opened", location=location
         )

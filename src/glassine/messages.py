@@ -56,7 +56,7 @@ class FilePart(TypedDict, total=False):
 
 
 class ToolCallPart(TypedDict):
-    """A call as the model made it. AI SDK parts that carry call and result together (`tool-<name>`) stay as they are."""
+    """A call as the model made it. AI SDK parts that hold call and result together (`tool-<name>`) stay as they are."""
 
     type: Literal["tool-call"]
     toolCallId: str
@@ -98,7 +98,7 @@ class Message:
     _body: bytes
     _data: dict[str, Any] | None
     _spilled: _SPILLED
-    _created: datetime | None | Literal["undecoded"]
+    _created: datetime | Literal["undecoded"] | None
 
     def __init__(
         self,
@@ -344,7 +344,7 @@ def tool_result(
 
 
 def calls(message: MessageLike) -> list[ToolCall]:
-    """The tool calls in a message, in order: our `tool-call` parts and the AI SDK's `tool-<name>` and `dynamic-tool`."""
+    """The tool calls in a message, in order: `tool-call` parts and the AI SDK's `tool-<name>` and `dynamic-tool`."""
     return [
         ToolCall(call_id, name, part.get("input"), index)
         for index, call_id, name, part, kind in _tool_parts(message)

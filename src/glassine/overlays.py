@@ -59,9 +59,7 @@ def outermost(path: Path, overlays: Iterable[Overlay]) -> list[Overlay]:
     # Invariant: ranges on one path are disjoint or nested (`check_range` sees to it), so going up by their first
     # message, the longer first, each range is either beneath the last one kept or wholly after it.
     there = [
-        overlay
-        for overlay in overlays
-        if overlay.kind == "summary" and overlay.first in path and overlay.last in path
+        overlay for overlay in overlays if overlay.kind == "summary" and overlay.first in path and overlay.last in path
     ]
     there.sort(key=lambda overlay: (overlay.first.seq, -overlay.last.seq, -overlay.order))
     seen: list[Overlay] = []

@@ -214,5 +214,3 @@ class StoreInfo:
     sessions: int
     messages: int
     bytes: int
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from .. import _json
 from .._ids import RESERVED_PREFIX, check_id
@@ -79,7 +79,8 @@ class AsyncSession:
         the active leaf is another one (None: when there is any).
         """
         single = isinstance(message, (Message, Mapping))
-        messages = [self._mint(Message.of(item)) for item in ([message] if single else message)]
+        items = [message] if isinstance(message, (Message, Mapping)) else message
+        messages = [self._mint(Message.of(item)) for item in items]
         if messages:
             drafts = [_draft(item) for item in messages]
             await self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
@@ -197,15 +198,13 @@ class AsyncSession:
 
     # -- overlays ---------------------------------------------------------------------------------------------------
 
-    async def add_compaction(
-        self, summary: str, first: Place, last: Place, *, id: str | None = None
-    ) -> Overlay:
+    async def add_compaction(self, summary: str, first: Place, last: Place, *, id: str | None = None) -> Overlay:
         """Lay a summary over the messages from `first` to `last` on one path.
 
         It is shown on every path that holds the whole range, and covers the summaries inside it. Raises
         InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary.
         """
-        if not isinstance(summary, str) or not summary.strip():
+        if not summary.strip():
             raise ValueError("a summary must not be blank")
         overlay_id = check_id("overlay", id) if id is not None else self.store.new_id()
         first_id, last_id = _id(first), _id(last)

@@ -40,7 +40,7 @@ class AsyncSQLite:
         return self._driver.options.path
 
     async def connect(self) -> None:
-        """Open the database now, so that what is wrong with it shows here."""
+        """Open the database, if it is not open yet."""
         await self._driver.outside(sessions.ready)
 
     async def close(self) -> None:
@@ -60,9 +60,7 @@ class AsyncSQLite:
     async def delete(self, ref: Ref, message_ids: Sequence[str], now: int) -> int:
         return await self._write(editing.delete, ref, message_ids, now)
 
-    async def redact(
-        self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int
-    ) -> list[str]:
+    async def redact(self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
         dropped = await self._write(editing.redact, ref, message_id, remake, now)
         await self._driver.outside(editing.scrub_log)
         return dropped
@@ -76,9 +74,7 @@ class AsyncSQLite:
     async def history(self, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
         return await self._read(reading.history, ref, leaf, raw)
 
-    async def first_page(
-        self, ref: Ref, leaf: str | None, raw: bool, newest_first: bool
-    ) -> tuple[list[Message], Plan]:
+    async def first_page(self, ref: Ref, leaf: str | None, raw: bool, newest_first: bool) -> tuple[list[Message], Plan]:
         return await self._read(reading.first_page, ref, leaf, raw, newest_first)
 
     async def next_page(self, planned: Plan, newest_first: bool) -> tuple[list[Message], Plan]:
@@ -107,9 +103,7 @@ class AsyncSQLite:
     async def overlays(self, ref: Ref) -> list[Overlay]:
         return await self._read(reading.overlays, ref)
 
-    async def add_summary(
-        self, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int
-    ) -> Overlay:
+    async def add_summary(self, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
         return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
 
     async def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
@@ -130,9 +124,7 @@ class AsyncSQLite:
     async def was_deleted(self, ref: Ref) -> bool:
         return await self._read(sessions.was_deleted, ref)
 
-    async def add_events(
-        self, ref: Ref, events: Sequence[tuple[str, str, int, bytes, int | None]], now: int
-    ) -> int:
+    async def add_events(self, ref: Ref, events: Sequence[tuple[str, str, int, bytes, int | None]], now: int) -> int:
         return await self._write(sessions.add_events, ref, events, now)
 
     async def events(self, ref: Ref) -> list[Event]:

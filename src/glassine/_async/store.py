@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from .._drivers import AsyncOpening
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..messages import to_micros
@@ -18,7 +19,7 @@ from .session import AsyncSession
 from .sqlite import AsyncSQLite
 
 
-class AsyncStore:
+class AsyncStore(AsyncOpening):
     """An opened database, seen from one namespace. Use it as a context manager, or `close()` it.
 
     Made by `glassine.open_async`. `namespace_name` is the tenant or user that everything here belongs to.
@@ -40,12 +41,17 @@ class AsyncStore:
         return f"<{type(self).__name__} {self._engine.location!r} namespace {self.namespace_name!r}>"
 
     async def __aenter__(self) -> Self:
+        await self.ready()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def ready(self) -> None:
+        """Make sure that the database is open, so that what is wrong with it shows here."""
+        await self._engine.connect()
 
     async def close(self) -> None:
         """Close the database, for all namespaces of this store. Closing again does nothing."""
@@ -112,7 +118,7 @@ class AsyncStore:
         return Check(len(ids), messages, tuple(problems))
 
 
-async def open_async(
+def open_async(
     url: str | os.PathLike[str],
     *,
     namespace: str = "default",
@@ -121,7 +127,7 @@ async def open_async(
     clock: Callable[[], datetime] | None = None,
     new_id: Callable[[], str] | None = None,
 ) -> AsyncStore:
-    """Open a store: a SQLite file (made if it is not there) or `":memory:"`.
+    """Open a store: a SQLite file (made if it is not there) or `":memory:"`. Enter it, to have it closed.
 
     With `durability="normal"` a write that returned survives a crash of the process, and after a power loss the
     database is whole but may lack the last writes; with `"full"` they are on the disk when the call returns.
@@ -133,10 +139,5 @@ async def open_async(
     path = os.fspath(url)
     if path != ":memory:":
         path = str(Path(path).expanduser())
-    engine = AsyncSQLite(Options(path, durability, busy_timeout))
-    try:
-        await engine.connect()
-        return AsyncStore(engine, namespace, clock, new_id)
-    except BaseException:
-        await engine.close()
-        raise
+    check_id("namespace", namespace)
+    return AsyncStore(AsyncSQLite(Options(path, durability, busy_timeout)), namespace, clock, new_id)

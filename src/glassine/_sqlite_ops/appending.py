@@ -40,8 +40,10 @@ def append(
         below = totals.plus(own)
         execute(
             queries.node_add,
-            (ns, session, strand, seq, draft.id, at and at.seq, draft.role, len(draft.externals), *own[1:], 0)
-            + (*below, change, draft.created_at, now),
+            (
+                *(ns, session, strand, seq, draft.id, at and at.seq, draft.role, len(draft.externals), *own[1:], 0),
+                *(*below, change, draft.created_at, now),
+            ),
         )
         if not db.connection.changes():
             # Invariant: appending an id again is a no-op, and what follows in the batch chains to what is there.
@@ -97,7 +99,4 @@ def _expect(db: Database, ref: Ref, head: Head, drafts: Sequence[Draft], expecte
         actual = db.execute(db.queries.node_at, (head.ns, head.session, *head.leaf)).fetchone()[0]
     # A retry of an append that did commit finds its own messages: that is no conflict.
     if actual != expected.id and not all(find_node(db, head, draft.id) for draft in drafts):
-        raise LeafMovedError(
-            session_id=ref.session, expected=expected.id, actual=actual, message_id=drafts[0].id
-        )
-
+        raise LeafMovedError(session_id=ref.session, expected=expected.id, actual=actual, message_id=drafts[0].id)

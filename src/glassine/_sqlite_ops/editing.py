@@ -1,4 +1,7 @@
-"""Changing what is stored: update, delete, redact, clear, switch. Inner messages cost their descendants' narrow rows."""
+"""Changing what is stored: update, delete, redact, clear, switch.
+
+An inner message costs the narrow rows of its descendants.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,18 @@ from ..redaction import tells
 from ..representation import Draft
 from ..tree import Path, Position
 from . import bodies
-from .heads import Head, Node, find_head, find_node, is_open, need_message_head, need_node, path_to, save_head, totals_at
+from .heads import (
+    Head,
+    Node,
+    find_head,
+    find_node,
+    is_open,
+    need_message_head,
+    need_node,
+    path_to,
+    save_head,
+    totals_at,
+)
 from .reading import children, list_overlays
 
 ESTIMATOR = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._ids import RESERVED_PREFIX
 from .._sqlite import Database
@@ -134,7 +134,7 @@ def path_to(db: Database, head: Head, leaf: Position | None) -> Path:
     return Path(db.execute(db.queries.path, (head.ns, head.session, *leaf)))
 
 
-def _head(ns: int, row: tuple[int, ...]) -> Head:
+def _head(ns: int, row: tuple[Any, ...]) -> Head:
     session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open, *totals = row
     leaf = None if leaf_seq is None else Position(leaf_strand, leaf_seq)
     return Head(ns, session, change, next_seq, next_strand, messages, leaf, bool(leaf_open), Totals(*totals))

@@ -32,8 +32,10 @@ def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, 
     order = db.execute(db.queries.overlay_next, (head.ns, head.session)).fetchone()[0]
     db.execute(
         db.queries.overlay_add,
-        (head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None)))
-        + (json.dumps(superseded), codec, data, now, change),
+        (
+            *(head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None))),
+            *(json.dumps(superseded), codec, data, now, change),
+        ),
     )
     save_head(db, ref, head._replace(change=change), now)
     return next(overlay for overlay in list_overlays(db, head) if overlay.id == overlay_id)

@@ -189,9 +189,7 @@ def outline(db: Database, ref: Ref) -> list[Outline]:
         return []
     ids: dict[int, str] = {}
     found = []
-    for seq, id, parent, role, size, created_at, stored_at in db.execute(
-        db.queries.outline, (head.ns, head.session)
-    ):
+    for seq, id, parent, role, size, created_at, stored_at in db.execute(db.queries.outline, (head.ns, head.session)):
         ids[seq] = id
         created = None if created_at is None else from_micros(created_at)
         found.append(

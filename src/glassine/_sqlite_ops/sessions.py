@@ -51,9 +51,7 @@ def add_events(db: Database, ref: Ref, events: Sequence[tuple[str, str, int, byt
     order = db.execute(db.queries.event_next, (head.ns, head.session)).fetchone()[0]
     added = 0
     for event in events:
-        db.execute(
-            db.queries.event_add, (head.ns, head.session, order + added, *event, now, head.change + 1)
-        )
+        db.execute(db.queries.event_add, (head.ns, head.session, order + added, *event, now, head.change + 1))
         added += db.connection.changes()
     _advance(db, ref, head, added, now)
     return added
@@ -78,9 +76,11 @@ def add_usage(db: Database, ref: Ref, rows: Sequence[Usage], now: int) -> int:
         started, ended = (None if moment is None else to_micros(moment) for moment in (use.started_at, use.ended_at))
         db.execute(
             db.queries.usage_add,
-            (head.ns, head.session, order + added, use.id, use.kind, use.ok, use.message_id, use.leaf_id, use.model)
-            + (use.route, started, ended, use.input_tokens, use.output_tokens, use.cache_read_tokens)
-            + (use.cache_write_5m_tokens, use.cache_write_1h_tokens, use.cost, use.price_source, head.change + 1),
+            (
+                *(head.ns, head.session, order + added, use.id, use.kind, use.ok, use.message_id, use.leaf_id),
+                *(use.model, use.route, started, ended, use.input_tokens, use.output_tokens, use.cache_read_tokens),
+                *(use.cache_write_5m_tokens, use.cache_write_1h_tokens, use.cost, use.price_source, head.change + 1),
+            ),
         )
         added += db.connection.changes()
     _advance(db, ref, head, added, now)

@@ -80,7 +80,8 @@ class Session:
         the active leaf is another one (None: when there is any).
         """
         single = isinstance(message, (Message, Mapping))
-        messages = [self._mint(Message.of(item)) for item in ([message] if single else message)]
+        items = [message] if isinstance(message, (Message, Mapping)) else message
+        messages = [self._mint(Message.of(item)) for item in items]
         if messages:
             drafts = [_draft(item) for item in messages]
             self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
@@ -204,7 +205,7 @@ class Session:
         It is shown on every path that holds the whole range, and covers the summaries inside it. Raises
         InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary.
         """
-        if not isinstance(summary, str) or not summary.strip():
+        if not summary.strip():
             raise ValueError("a summary must not be blank")
         overlay_id = check_id("overlay", id) if id is not None else self.store.new_id()
         first_id, last_id = _id(first), _id(last)

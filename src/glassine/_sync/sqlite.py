@@ -41,7 +41,7 @@ class SQLite:
         return self._driver.options.path
 
     def connect(self) -> None:
-        """Open the database now, so that what is wrong with it shows here."""
+        """Open the database, if it is not open yet."""
         self._driver.outside(sessions.ready)
 
     def close(self) -> None:

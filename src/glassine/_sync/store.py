@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from .._drivers import Opening
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..messages import to_micros
@@ -19,7 +20,7 @@ from .session import Session
 from .sqlite import SQLite
 
 
-class Store:
+class Store(Opening):
     """An opened database, seen from one namespace. Use it as a context manager, or `close()` it.
 
     Made by `glassine.open`. `namespace_name` is the tenant or user that everything here belongs to.
@@ -41,12 +42,17 @@ class Store:
         return f"<{type(self).__name__} {self._engine.location!r} namespace {self.namespace_name!r}>"
 
     def __enter__(self) -> Self:
+        self.ready()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def ready(self) -> None:
+        """Make sure that the database is open, so that what is wrong with it shows here."""
+        self._engine.connect()
 
     def close(self) -> None:
         """Close the database, for all namespaces of this store. Closing again does nothing."""
@@ -122,7 +128,7 @@ def open(
     clock: Callable[[], datetime] | None = None,
     new_id: Callable[[], str] | None = None,
 ) -> Store:
-    """Open a store: a SQLite file (made if it is not there) or `":memory:"`.
+    """Open a store: a SQLite file (made if it is not there) or `":memory:"`. Enter it, to have it closed.
 
     With `durability="normal"` a write that returned survives a crash of the process, and after a power loss the
     database is whole but may lack the last writes; with `"full"` they are on the disk when the call returns.
@@ -134,10 +140,5 @@ def open(
     path = os.fspath(url)
     if path != ":memory:":
         path = str(Path(path).expanduser())
-    engine = SQLite(Options(path, durability, busy_timeout))
-    try:
-        engine.connect()
-        return Store(engine, namespace, clock, new_id)
-    except BaseException:
-        engine.close()
-        raise
+    check_id("namespace", namespace)
+    return Store(SQLite(Options(path, durability, busy_timeout)), namespace, clock, new_id)
