@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from glassine.messages import Message
 from glassine.transcripts import Conversation, Transcript, discover, read
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "claude-code"
@@ -114,6 +115,8 @@ def test_parents_come_before_children(path: Path) -> None:
         assert set(paths_of(conversation)) >= {conversation.leaf_id}
         ids = [entry.id for entry in conversation.messages]
         assert len(set(ids)) == len(ids)
+        for entry in conversation.messages:
+            assert Message.from_dict(entry.message).to_dict() == entry.message
 
 
 @each_sound_file
@@ -222,9 +225,8 @@ def test_usage_is_the_same(path: Path) -> None:
     naive, transcript = both(path)
     last: dict[str, Line] = {}
     for line in naive.lines:
-        if line["type"] == "assistant" and line["message"].get("model") != "<synthetic>":
-            if usage := line["message"].get("usage"):
-                last[line["message"]["id"]] = usage
+        if line["type"] == "assistant" and "usage" in line["message"] and line["message"]["model"] != "<synthetic>":
+            last[line["message"]["id"]] = line["message"]["usage"]
     keys = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     rows = [row for item in transcript.conversations for row in item.usage]
     assert sorted(tuple(usage.get(key, 0) for key in keys) for usage in last.values()) == sorted(

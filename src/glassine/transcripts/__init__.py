@@ -79,19 +79,20 @@ def read_many(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Transcript]:
 
     A subagent whose main session was read before it is linked to the message that called it.
     """
-    calls: dict[str, str] = {}
+    calls: dict[tuple[str, str], str] = {}
     for path in paths:
         transcript = read(path)
         for conversation in transcript.conversations:
-            calls.update({f"{conversation.id}/agent-{agent}": call for agent, call in conversation.agents.items()})
+            calls.update({(conversation.id, agent): call for agent, call in conversation.agents.items()})
         yield replace(
             transcript,
             conversations=tuple(_linked(conversation, calls) for conversation in transcript.conversations),
         )
 
 
-def _linked(conversation: Conversation, calls: dict[str, str]) -> Conversation:
+def _linked(conversation: Conversation, calls: dict[tuple[str, str], str]) -> Conversation:
     lineage = conversation.lineage
-    if lineage is None or lineage.message_id is not None or (call := calls.get(conversation.id)) is None:
+    if lineage is None or lineage.message_id is not None:
         return conversation
+    call = calls.get((lineage.conversation_id, conversation.id.rpartition("/agent-")[2]))
     return replace(conversation, lineage=replace(lineage, message_id=call))

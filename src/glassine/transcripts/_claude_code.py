@@ -228,7 +228,7 @@ class _Reader:
         if not drafts:
             self.notes.problem(0, "no-messages")
             return ()
-        sessions = [str(draft.session) for draft in drafts if not draft.sidechain]
+        sessions = [draft.session for draft in drafts if draft.sidechain is None]
         if len(sessions) > 1:
             self.notes.problem(0, "several-sessions", ", ".join(sessions))
         self._house_events(drafts[0])

@@ -31,9 +31,13 @@ class Places:
     """The conversations of one file, and the place of every line that has a uuid."""
 
     def __init__(self, path: Path, notes: Notes) -> None:
-        self.path, self.notes = path, notes
-        self._drafts: dict[tuple[str | None, ...], Draft] = {}
-        self._continued: dict[str | None, Draft] = {}
+        self.notes = notes
+        # A session's file is named by its id; a file that was renamed has a name that no line mentions.
+        self._name = clean_id(path.name.split(".")[0]) or "session"
+        self._folder = path.parent
+        self._sessions: dict[str, Draft] = {}
+        self._continued: dict[str, Draft] = {}
+        self._sidechains: dict[tuple[str, str], Draft] = {}
         self._places: dict[str, Place] = {}
         self._missing: dict[str, tuple[int, str]] = {}
 
@@ -66,7 +70,7 @@ class Places:
             return draft, self._unlinked(number, line, parent, draft)
         if place.draft is draft:
             return draft, place.node
-        if not draft.sidechain:
+        if draft.sidechain is None:
             self.notes.problem(number, "parent-in-sidechain", f"{line.get('uuid')} follows {parent}")
         elif place.node is not None and draft.anchor is None:
             draft.anchor = (place.draft, place.node)
@@ -86,27 +90,26 @@ class Places:
         return draft.latest
 
     def _draft(self, number: int, line: Line, place: Place | None) -> Draft:
-        session = clean_id(line.get("sessionId"))
+        session = clean_id(line.get("sessionId")) or self._name
         if line.get("isSidechain") is True:
             agent = clean_id(line.get("agentId"))
-            if agent is None and place is not None and place.draft.sidechain:
+            if agent is None and place is not None and place.draft.sidechain is not None:
                 return place.draft
-            first = clean_id(line.get("uuid")) or f"line-{number}"
-            return self._draft_at(session, agent=agent, first=first)
-        if place is None or place.draft.sidechain:
-            return self._continued.get(session) or self._draft_at(session)
+            key = ("agent", agent) if agent else ("sidechain", clean_id(line.get("uuid")) or f"line-{number}")
+            return self._sidechains.setdefault(key, Draft(session=session, sidechain=key))
+        if place is None or place.draft.sidechain is not None:
+            return self._session(session) or self._sessions.setdefault(session, Draft(session=session))
         draft = place.draft
-        if session is not None and session not in draft.sessions:
+        if session not in draft.sessions:
             self.notes.problem(number, "resumed-session", f"{session} continues {draft.session}")
             draft.sessions.add(session)
             self._continued.setdefault(session, draft)
         return draft
 
-    def _draft_at(self, session: str | None, *, agent: str | None = None, first: str | None = None) -> Draft:
-        key = (session, agent, None if agent else first)
-        if (draft := self._drafts.get(key)) is None:
-            self._drafts[key] = draft = Draft(session=session, agent=agent, first=first)
-        return draft
+    def _session(self, session: str) -> Draft | None:
+        """The conversation of a session: its own, unless it only ever went on from another one."""
+        own, continued = self._sessions.get(session), self._continued.get(session)
+        return own if continued is None or (own is not None and own.tree.nodes) else continued
 
     def fresh_id(self, number: int, line: Line, draft: Draft) -> str:
         """The id for the message of a line: its uuid, unless that is missing or taken."""
@@ -133,40 +136,35 @@ class Places:
 
     def drafts(self) -> list[Draft]:
         """The conversations, sessions before sidechains, each group in file order. Those without a message too."""
-        return sorted(self._drafts.values(), key=lambda draft: draft.sidechain)
+        return [*self._sessions.values(), *self._sidechains.values()]
 
     def conversation_id(self, draft: Draft) -> str:
-        if not draft.sidechain:
-            # A file is named by its session; one that goes on from another session begins with that one's id.
-            name = self.path.name.split(".")[0]
-            return name if name in draft.sessions else draft.session or clean_id(name) or "session"
-        parent = self._parent_id(draft)
-        if draft.agent is None:
-            return f"{parent or draft.session}/sidechain-{draft.first}"
-        return f"agent-{draft.agent}" if parent is None else f"{parent}/agent-{draft.agent}"
+        if draft.sidechain is None:
+            # A file that goes on from another session begins with the other's lines.
+            return self._name if self._session(self._name) is draft else draft.session
+        kind, name = draft.sidechain
+        base = self._parent_session(draft)
+        return f"{kind}-{name}" if base is None else f"{base}/{kind}-{name}"
 
     def lineage(self, draft: Draft) -> Lineage | None:
         """What a sidechain hangs on: what its lines say, else the call that its session says started it, else the
         earliest call that gave it its first message as the task. None for sessions."""
-        if not draft.sidechain:
+        if draft.sidechain is None:
             return None
         if draft.anchor is not None:
             return Lineage("sidechain", self.conversation_id(draft.anchor[0]), draft.anchor[1].id)
-        if (parent := self._parent_id(draft)) is None:
-            self.notes.problem(0, "orphan-subagent", str(draft.agent))
+        kind, name = draft.sidechain
+        if (parent := self._parent_session(draft)) is None:
+            self.notes.problem(0, "orphan-subagent", name)
             return None
-        main = self._session_of(draft)
-        call = None if main is None else main.agents.get(draft.agent or "") or main.take_task(draft.prompt())
-        return Lineage("sidechain", parent, call)
+        main = self._session(parent)
+        if main is None or not main.tree.nodes:
+            return Lineage("sidechain", parent, None)
+        call = main.agents.get(name) if kind == "agent" else None
+        return Lineage("sidechain", self.conversation_id(main), call or main.take_task(draft.prompt()))
 
-    def _session_of(self, draft: Draft) -> Draft | None:
-        main = self._continued.get(draft.session) or self._drafts.get((draft.session, None, None))
-        return main if main is not None and main.tree.nodes else None
-
-    def _parent_id(self, draft: Draft) -> str | None:
-        if (main := self._session_of(draft)) is not None:
-            return self.conversation_id(main)
-        if draft.session is not None and draft.session != f"agent-{draft.agent}":
+    def _parent_session(self, draft: Draft) -> str | None:
+        if draft.sidechain is None or draft.session != "-".join(draft.sidechain):
             return draft.session
-        folder = self.path.parent
-        return clean_id(folder.parent.name) if folder.name == "subagents" else None
+        # Its lines only name the subagent itself.
+        return clean_id(self._folder.parent.name) if self._folder.name == "subagents" else None

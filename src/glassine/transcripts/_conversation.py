@@ -24,15 +24,15 @@ class Call:
 class Draft:
     """What is known so far of one conversation: its tree, and by which ids its lines refer to each other.
 
-    `session` is the sessionId of its first line, `sessions` all that were seen. A sidechain has `first`, the uuid of
-    its first line, and `agent` if the file names it; `anchor` is the message in another conversation that it hangs on,
-    when its own lines say so. `tasks` are the prompts of the calls that start subagents, with the ids of their steps.
+    `session` is the sessionId of its first line, `sessions` all that were seen. `sidechain` is None for a session, else
+    ("agent", its id) or, where the file does not name the agent, ("sidechain", the uuid of the first line); `anchor` is
+    then the message in another conversation that it hangs on, if its own lines say so. `tasks` are the prompts of the
+    calls that start subagents, with the ids of their steps.
     """
 
-    def __init__(self, *, session: str | None, agent: str | None = None, first: str | None = None) -> None:
-        self.session, self.agent, self.first = session, agent, first
-        self.sidechain = agent is not None or first is not None
-        self.sessions = {session} if session is not None else set()
+    def __init__(self, *, session: str, sidechain: tuple[str, str] | None = None) -> None:
+        self.session, self.sidechain = session, sidechain
+        self.sessions = {session}
         self.anchor: tuple[Draft, Node] | None = None
         self.tree = Tree()
         self.latest: Node | None = None

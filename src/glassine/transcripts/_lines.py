@@ -136,7 +136,7 @@ def _resume(text: str, start: int, decoder: json.JSONDecoder) -> int:
 
     Nested damage makes every level scan the same text again, so the work is bounded by a multiple of the line.
     """
-    budget = 30 * len(text)
+    budget = 8 * len(text)
     candidate = text.find('{"', start)
     while candidate >= 0 and budget > 0:
         at = candidate

@@ -1,0 +1,212 @@
+"""What the estimator counts in a text: pairs of neighbouring character classes, and characters per script.
+
+Everything is a few operations in C over whole blocks (`bytes.translate`, big integers); there is no loop over
+characters. ASCII text is looked at as bytes, other text as UTF-16 code units, and both give the same classes.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+
+# A class is a number below 16, so that a class and the one before it share a byte.
+CLASSES = (
+    "newline",  # also what stands before the first character
+    "space",
+    "capital",
+    "digit",
+    "common",  # the six commonest letters of English; with `rare` it tells prose from hashes and other languages
+    "rare",
+    "letter",
+    "quote",
+    "bracket",
+    "joiner",  # what holds identifiers, paths and addresses together
+    "mark",
+    "latin",
+    "alphabet",
+    "wide",
+    "han",
+)
+_CODE = {name: code for code, name in enumerate(CLASSES)}
+
+_ASCII_CLASSES = {
+    "newline": "\r\n",
+    "space": " \t",
+    "capital": string.ascii_uppercase,
+    "digit": string.digits,
+    "common": "etaoin",
+    "rare": "jkqvwxyz",
+    "letter": string.ascii_lowercase,
+    "quote": "\"'`",
+    "bracket": "()[]{}<>",
+    "joiner": "_-./:\\",
+}
+
+# The scripts that have a weight of their own: name, first and last code point. Both ends lie on the borders of a
+# quarter of 256 characters. What is not listed costs its length in UTF-8, as tokenizers fall back to bytes.
+SCRIPTS = (
+    ("latin-1", 0x0080, 0x00FF),
+    ("latin extended", 0x0100, 0x023F),
+    ("greek", 0x0340, 0x03FF),
+    ("cyrillic", 0x0400, 0x04FF),
+    ("armenian", 0x0500, 0x057F),
+    ("hebrew", 0x0580, 0x05FF),
+    ("arabic", 0x0600, 0x06FF),
+    ("thaana", 0x0780, 0x07BF),
+    ("devanagari", 0x0900, 0x097F),
+    ("bengali", 0x0980, 0x09FF),
+    ("gurmukhi", 0x0A00, 0x0A7F),
+    ("gujarati", 0x0A80, 0x0AFF),
+    ("oriya", 0x0B00, 0x0B7F),
+    ("tamil", 0x0B80, 0x0BFF),
+    ("telugu", 0x0C00, 0x0C7F),
+    ("kannada", 0x0C80, 0x0CFF),
+    ("malayalam", 0x0D00, 0x0D7F),
+    ("sinhala", 0x0D80, 0x0DFF),
+    ("thai", 0x0E00, 0x0E7F),
+    ("lao", 0x0E80, 0x0EFF),
+    ("tibetan", 0x0F00, 0x0FFF),
+    ("myanmar", 0x1000, 0x107F),
+    ("georgian", 0x1080, 0x10FF),
+    ("ethiopic", 0x1200, 0x13BF),
+    ("khmer", 0x1780, 0x17FF),
+    ("latin additional", 0x1E00, 0x1EFF),
+    ("greek extended", 0x1F00, 0x1FFF),
+    ("punctuation", 0x2000, 0x203F),
+    ("currency", 0x2080, 0x20BF),
+    ("arrows and operators", 0x2180, 0x22FF),
+    ("box drawing", 0x2500, 0x257F),
+    ("shapes", 0x2580, 0x25FF),
+    ("pictures", 0x2600, 0x27BF),
+    ("cjk punctuation", 0x3000, 0x303F),
+    ("hiragana", 0x3040, 0x307F),
+    ("kana", 0x3080, 0x30BF),
+    ("katakana", 0x30C0, 0x30FF),
+    ("han", 0x4E00, 0x9FFF),
+    ("hangul", 0xAC00, 0xD7FF),
+    ("emoji", 0xD800, 0xD83F),  # the high surrogates of U+10000 to U+1FFFF
+    ("rare han", 0xD840, 0xD8BF),  # the high surrogates of U+20000 to U+3FFFF
+    ("low surrogates", 0xDC00, 0xDFFF),  # counted with the high one before them
+    ("cjk compatibility", 0xF900, 0xFAFF),
+    ("full width", 0xFF00, 0xFF3F),
+    ("half-width", 0xFF40, 0xFFBF),
+)
+_UNLISTED = ("two bytes", "three bytes")
+SCRIPT_NAMES = tuple(name for name, _, _ in SCRIPTS) + _UNLISTED
+
+Quarters = tuple[int, int, int, int]
+
+
+def _script_of_block(high: int) -> Quarters:
+    """The scripts of the 4 × 64 characters that share the high byte of their code unit, as numbers."""
+
+    def script(start: int) -> int:
+        for number, (_, first, last) in enumerate(SCRIPTS):
+            if first <= start <= last:
+                return number
+        return SCRIPT_NAMES.index("two bytes" if start < 0x800 else "three bytes")
+
+    first, second, third, fourth = (script(high << 8 | quarter << 6) for quarter in range(4))
+    return first, second, third, fourth
+
+
+def _class_of_block(high: int) -> str:
+    if high in (1, 2, 0x1E):
+        return "latin"
+    if high < 0x20:
+        return "alphabet"
+    return "han" if 0x34 <= high <= 0x9F else "wide"
+
+
+def _low_classes() -> bytes:
+    """Classes of U+0000 to U+00FF."""
+    table = [_CODE["mark"]] * 0x80 + [_CODE["wide"]] * 0x40 + [_CODE["latin"]] * 0x40
+    table[0xAA] = table[0xBA] = _CODE["latin"]
+    # Backwards, so that the named few win over the lower-case letters as a whole.
+    for name, characters in reversed(_ASCII_CLASSES.items()):
+        for character in characters:
+            table[ord(character)] = _CODE[name]
+    return bytes(table)
+
+
+_LOW_CLASS = _low_classes()
+# For a high byte of 0 the low byte decides; the mask keeps its class there and drops it elsewhere.
+_HIGH_CLASS = bytes([0] + [_CODE[_class_of_block(high)] for high in range(1, 256)])
+_LOW_MASK = bytes([0x0F] + [0] * 255)
+
+# High bytes whose quarters hold the same scripts are one group: (group << 2 | quarter) fits a byte.
+_GROUPS = list(dict.fromkeys(_script_of_block(high) for high in range(256)))
+_HIGH_GROUP = bytes(_GROUPS.index(_script_of_block(high)) << 2 for high in range(256))
+_LOW_QUARTER = bytes(low >> 6 for low in range(256))
+_ASCII_CODES = bytes(_HIGH_GROUP[0] | quarter for quarter in (0, 1))
+SCRIPT_OF_CODE = tuple(script for quarters in _GROUPS for script in quarters)
+
+BLOCK = 1 << 16  # characters looked at together: bounds the memory that a long text takes
+
+# Lines drawn with one of these are a token or two however long, and pairs would count them many times over.
+RULE_CHARACTERS = "=-*#_."
+RULE_LENGTH = 8
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+class Block:
+    """The features of one block of a text.
+
+    `pairs` has a byte for each code unit: its class, and in the upper half the class before it. `scripts` has a
+    byte for each code unit beyond ASCII, an index into SCRIPT_OF_CODE. `last` is the class of the last one.
+    """
+
+    __slots__ = ("last", "pairs", "scripts")
+
+    def __init__(self, text: str, previous: int) -> None:
+        if text.isascii():
+            classes = text.encode("ascii").translate(_LOW_CLASS)
+            number = _number(classes)
+            self.scripts = b""
+        else:
+            units = text.encode("utf-16-le", "surrogatepass")
+            low, high = units[::2], units[1::2]
+            number = _number(low.translate(_LOW_CLASS)) & _number(high.translate(_LOW_MASK))
+            number |= _number(high.translate(_HIGH_CLASS))
+            codes = _number(high.translate(_HIGH_GROUP)) | _number(low.translate(_LOW_QUARTER))
+            self.scripts = codes.to_bytes(len(low), "little").translate(None, _ASCII_CODES)
+            classes = low
+        length = len(classes)
+        pairs = (number | number << 12 | previous << 4).to_bytes(length + 2, "little")
+        self.pairs = pairs[:length]
+        self.last = pairs[length] >> 4
+
+    def script_counts(self) -> dict[int, int]:
+        """Characters per script. Peeled off one by one: a text is written in few scripts."""
+        counts: dict[int, int] = {}
+        rest = self.scripts
+        while rest:
+            code = rest[0]
+            before = len(rest)
+            rest = rest.translate(None, bytes((code,)))
+            script = SCRIPT_OF_CODE[code]
+            counts[script] = counts.get(script, 0) + before - len(rest)
+        return counts
+
+
+def blocks(text: str) -> Iterator[tuple[str, Block]]:
+    """The text in pieces of BLOCK characters. Pairs reach over the seams, so where they lie changes nothing."""
+    previous = 0
+    for start in range(0, len(text), BLOCK):
+        piece = text[start : start + BLOCK]
+        block = Block(piece, previous)
+        previous = block.last
+        yield piece, block
+
+
+def rules(text: str) -> dict[int, int]:
+    """How often RULE_LENGTH of a rule character stand in a row, by the pair code of that character with itself."""
+    counts: dict[int, int] = {}
+    for character in RULE_CHARACTERS:
+        if found := text.count(character * RULE_LENGTH):
+            code = _LOW_CLASS[ord(character)] * 0x11
+            counts[code] = counts.get(code, 0) + found
+    return counts
