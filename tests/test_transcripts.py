@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,9 @@ def test_a_huge_broken_line_is_given_up_in_time(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     nested = '{"a":[' * 400 + '{"b":1},' * 300_000
     path.write_text(json.dumps(user("u1", None)) + "\n" + nested + "\n")
+    begin = time.process_time()
     assert codes(read(path)) == {"truncated-line": 2}
+    assert time.process_time() - begin < 5
 
 
 # ---- one message per model step
@@ -308,6 +311,13 @@ def test_a_reply_goes_on_after_results_of_its_own(write: Write) -> None:
     assert [part["toolCallId"] for part in parts(conversation, "a1")] == ["t1", "t2"]
 
 
+def test_pieces_are_merged_whatever_their_links(write: Write) -> None:
+    lines = [reply("a1", "u1", "a", id="m"), reply("a2", "u1", "b", id="m"), reply("a3", "gone", "c", id="m")]
+    conversation = one(read(write(user("u1", None), *lines, user("u2", "a3"))))
+    assert tree(conversation) == {"u1": None, "a1": "u1", "u2": "a1"}
+    assert [part["text"] for part in parts(conversation, "a1")] == ["a", "b", "c"]
+
+
 def test_replies_without_an_api_id_stay_apart(write: Write) -> None:
     assert tree(one(read(write(reply("a1", None, "one"), reply("a2", "a1", "two"))))) == {"a1": None, "a2": "a1"}
 
@@ -317,13 +327,16 @@ def test_a_copy_of_a_reply_elsewhere_is_another_message_with_the_same_usage(writ
     transcript = read(
         write(
             user("u1", None),
-            reply("a1", "u1", "yes", id="m", usage=usage),
-            user("u2", "a1"),
-            user("u1-copy", None),
-            reply("a1-copy", "u1-copy", "yes", id="m", usage=usage),
+            reply("a1", "u1", call("t1"), call("t2"), id="m", usage=usage),
+            result("r1", "a1", "t1"),
+            user("copy-u1", None),
+            reply("copy-a1", "copy-u1", call("t1"), call("t2"), id="m", usage=usage),
+            result("copy-r1", "copy-a1", "t1"),
+            result("copy-r2", "copy-a1", "t2"),
         )
     )
-    assert tree(one(transcript)) == {"u1": None, "a1": "u1", "u2": "a1", "u1-copy": None, "a1-copy": "u1-copy"}
+    copied = {id: parent for id, parent in tree(one(transcript)).items() if id.startswith("copy")}
+    assert copied == {"copy-u1": None, "copy-a1": "copy-u1", "copy-r1": "copy-a1", "copy-r2": "copy-r1"}
     assert [row.message_id for row in one(transcript).usage] == ["a1"]
     assert codes(transcript) == {"reused-reply": 5}
 
@@ -347,7 +360,13 @@ def test_results_and_a_text_on_one_line_become_two_messages(write: Write) -> Non
         {"type": "text", "text": "Stop here."},
     ]
     transcript = read(
-        write(user("u1", None), reply("a1", "u1", call("t1")), user("u2", "a1", content), reply("a2", "u2", "Yes."))
+        write(
+            user("u1", None),
+            reply("a1", "u1", call("t1")),
+            user("u2", "a1", content, isMeta=True),
+            reply("a2", "u2", "Yes."),
+            user("u2", "a1", content, isMeta=True),
+        )
     )
     conversation = one(transcript)
     assert tree(conversation) == {"u1": None, "a1": "u1", "u2": "a1", "u2/user": "u2", "a2": "u2/user"}
@@ -367,7 +386,9 @@ def test_results_and_a_text_on_one_line_become_two_messages(write: Write) -> Non
             "isError": True,
         }
     ]
-    assert transcript.report.messages == 5
+    assert "origin" not in metadata(conversation, "u2")
+    assert metadata(conversation, "u2/user")["origin"] == "injected"
+    assert (transcript.report.messages, transcript.report.duplicates) == (5, 1)
 
 
 def test_a_late_result_stays_on_the_path(write: Write) -> None:
@@ -402,6 +423,37 @@ def test_a_late_result_that_meets_another_step_lets_it_go_on(write: Write) -> No
     assert tree(conversation) == {"a1": None, "r1": "a1", "b1": "r1", "r2": "b1", "r3": "r2", "c1": "r3"}
 
 
+def test_a_late_result_joins_the_row_it_comes_behind(write: Write) -> None:
+    conversation = one(
+        read(
+            write(
+                reply("a1", None, call("t1"), call("t2"), id="m"),
+                result("r1", "a1", "t1"),
+                reply("b1", "r1", call("t3"), call("t4"), id="m2"),
+                result("r3", "b1", "t3"),
+                result("r2", "a1", "t2"),
+                result("r4", "b1", "t4"),
+                reply("c1", "r2", "done", id="m3"),
+            )
+        )
+    )
+    assert list(tree(conversation).items())[-4:] == [("r3", "b1"), ("r2", "r3"), ("r4", "r2"), ("c1", "r4")]
+
+
+def test_a_result_that_says_it_came_on_another_branch_stands_there(write: Write) -> None:
+    conversation = one(
+        read(
+            write(
+                reply("a1", None, call("t1"), id="m"),
+                user("u1", "a1", "one"),
+                user("u2", "a1", "two"),
+                result("r1", "u1", "t1"),
+            )
+        )
+    )
+    assert tree(conversation) == {"a1": None, "u1": "a1", "u2": "a1", "r1": "u1"}
+
+
 def test_texts_put_between_results_do_not_branch(write: Write) -> None:
     conversation = one(
         read(
@@ -421,20 +473,27 @@ def test_texts_put_between_results_do_not_branch(write: Write) -> None:
 def test_a_second_result_of_a_call_is_another_branch(write: Write) -> None:
     transcript = read(
         write(
-            reply("a1", None, call("t1"), id="m"),
+            reply("a1", None, call("t1"), call("t2"), id="m"),
             result("r1", "a1", "t1", content="interrupted"),
-            user("u1", "r1"),
+            result("r2", "a1", "t2", content="interrupted"),
+            user("u1", "r2"),
             result("r1b", "a1", "t1", content="done"),
-            reply("a2", "r1b", "good", id="m2"),
+            result("r2b", "a1", "t2", content="done"),
+            reply("a2", "r2b", "good", id="m2"),
         )
     )
-    assert tree(one(transcript)) == {"a1": None, "r1": "a1", "u1": "r1", "r1b": "a1", "a2": "r1b"}
-    assert codes(transcript) == {"repeated-result": 4}
+    assert list(tree(one(transcript)).items())[-4:] == [("u1", "r2"), ("r1b", "a1"), ("r2b", "r1b"), ("a2", "r2b")]
+    assert codes(transcript) == {"repeated-result": 5}
 
 
 def test_a_result_stands_behind_its_call_without_any_link(write: Write) -> None:
     conversation = one(read(write(user("u1", None), reply("a1", None, call("t1")), result("r1", None, "t1"))))
     assert tree(conversation) == {"u1": None, "a1": None, "r1": "a1"}
+
+
+def test_a_result_without_content_is_an_empty_text(write: Write) -> None:
+    conversation = one(read(write(reply("a1", None, call("t1")), result("r1", "a1", "t1", content=None))))
+    assert parts(conversation, "r1")[0]["output"] == ""
 
 
 def test_a_result_without_its_call_is_kept(write: Write) -> None:
@@ -444,9 +503,15 @@ def test_a_result_without_its_call_is_kept(write: Write) -> None:
 
 
 def test_calls_and_results_without_ids_are_paired_by_position(write: Write) -> None:
-    nameless = [{"type": "tool_use", "name": name, "input": {}} for name in ("Read", "Grep")]
-    answers = [user(f"r{n}", "a1", [{"type": "tool_result", "content": "x"}]) for n in (1, 2)]
-    transcript = read(write(reply("a1", None, *nameless), *answers))
+    nameless: list[Line] = [{"type": "tool_use", "name": name, "input": {}} for name in ("Read", "Grep")]
+    answer = [{"type": "tool_result", "content": "x"}]
+    transcript = read(
+        write(
+            reply("a1", None, *nameless),
+            user("r1", None, answer, sourceToolAssistantUUID="a1"),
+            user("r2", "r1", answer),
+        )
+    )
     assert [part["toolCallId"] for part in parts(one(transcript), "a1")] == ["a1/call-0", "a1/call-1"]
     assert [parts(one(transcript), id)[0]["toolName"] for id in ("r1", "r2")] == ["Read", "Grep"]
     assert set(codes(transcript)) == {"missing-call-id"}
@@ -487,28 +552,43 @@ def test_a_rewind_to_between_two_results_stands_beside_the_first_prompt(write: W
     assert tree(conversation) == {"a1": None, "r1": "a1", "u1": "r1", "r2": "u1", "u2": "r1"}
 
 
+def test_what_hangs_on_a_text_between_results_follows_the_last_result(write: Write) -> None:
+    conversation = one(
+        read(
+            write(
+                reply("a1", None, call("t1"), call("t2"), id="m"),
+                result("r1", "a1", "t1"),
+                user("u1", "r1", "wait"),
+                result("r2", "a1", "t2"),
+                reply("a2", "u1", "yes", id="m2"),
+            )
+        )
+    )
+    assert tree(conversation) == {"a1": None, "r1": "a1", "u1": "r1", "r2": "u1", "a2": "r2"}
+
+
 def test_lines_that_are_no_messages_are_bridged_and_kept(write: Write) -> None:
     lines = [
+        {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}},
         user("u1", None),
         progress("p1", "u1", output="half"),
         line("attachment", "t1", "p1", attachment={"type": "skill_listing"}),
         line("system", "s1", "t1", subtype="turn_duration", durationMs=7),
         reply("a1", "s1", "hi"),
         {"type": "queue-operation", "operation": "dequeue", "sessionId": "s", "timestamp": "2026-03-01T10:00:00.000Z"},
-        {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}},
     ]
     transcript = read(write(*lines))
     conversation = one(transcript)
     assert tree(conversation) == {"u1": None, "a1": "u1"}
     assert [event.kind for event in conversation.events] == [
+        "file-history-snapshot",
         "progress.hook_progress",
         "attachment.skill_listing",
         "system.turn_duration",
         "queue-operation",
-        "file-history-snapshot",
     ]
-    assert [event.data for event in conversation.events] == [*lines[1:4], *lines[5:]]
-    assert [event.line for event in conversation.events] == [2, 3, 4, 6, 7]
+    assert [event.data for event in conversation.events] == [lines[0], *lines[2:5], lines[6]]
+    assert [event.line for event in conversation.events] == [1, 3, 4, 5, 7]
     assert transcript.report.problems == ()
 
 
@@ -545,6 +625,11 @@ def test_without_links_the_file_order_counts(write: Write) -> None:
     assert tree(one(transcript)) == {"u1": None, "a1": "u1", "u2": "a1"}
     assert transcript.report.problems[0].code == "no-parent-links"
     assert transcript.report.problems[0].count == 2
+
+
+def test_a_note_under_the_uuid_of_a_message_does_not_displace_it(write: Write) -> None:
+    conversation = one(read(write(user("u1", None), progress("u1", None), reply("a1", "u1", "hi"))))
+    assert tree(conversation) == {"u1": None, "a1": "u1"}
 
 
 def test_the_same_line_again_counts_once(write: Write) -> None:
@@ -646,11 +731,15 @@ def test_a_compaction_after_parallel_results_covers_all_of_them(write: Write) ->
         ({"preservedSegment": {"headUuid": "u2", "anchorUuid": "c", "tailUuid": "r1"}}, "a1"),
         ({"preservedMessages": {"anchorUuid": "c", "uuids": ["r1"]}}, "u2"),
         ({"preservedSegment": {"headUuid": "elsewhere"}}, "r1"),
+        ({"preservedSegment": {"headUuid": "other2"}}, "r1"),
         ({"preservedSegment": None}, "r1"),
     ],
 )
 def test_messages_that_a_compaction_preserved_are_not_covered(write: Write, kept: Line, last: str) -> None:
-    conversation = one(read(write(*TALK, boundary("b", "r1", **kept), summary("c", "b"), reply("a3", "c", "on"))))
+    other = [user("other1", None), reply("other2", "other1", "hi")]
+    conversation = one(
+        read(write(*other, *TALK, boundary("b", "r1", **kept), summary("c", "b"), reply("a3", "c", "on")))
+    )
     assert [(item.first_id, item.last_id) for item in conversation.compactions] == [("u1", last)]
     assert tree(conversation)["a3"] == "r1"
 
@@ -669,6 +758,16 @@ def test_a_boundary_without_its_summary_is_reported(write: Write) -> None:
     transcript = read(write(*TALK, boundary("b", "r1")))
     assert one(transcript).compactions == ()
     assert codes(transcript) == {"boundary-without-summary": 6}
+
+
+def test_a_size_that_is_none_is_left_out(write: Write) -> None:
+    conversation = one(read(write(*TALK, boundary("b", "r1", preTokens="many", trigger=3), summary("c", "b"))))
+    assert (conversation.compactions[0].pre_tokens, conversation.compactions[0].trigger) == (None, None)
+
+
+def test_the_size_belongs_to_its_own_summary(write: Write) -> None:
+    conversation = one(read(write(*TALK, boundary("b", "r1"), summary("c", "b"), summary("c2", "c"))))
+    assert [item.pre_tokens for item in conversation.compactions] == [150_000, None]
 
 
 def test_a_repeated_summary_counts_once(write: Write) -> None:
@@ -724,14 +823,21 @@ def test_a_prompt_typed_meanwhile_is_a_user_message(write: Write) -> None:
                 attachment("q1", "r1", type="queued_command", prompt="急いで", commandMode="prompt"),
                 attachment("q2", "q1", type="queued_command", prompt="<t/>", commandMode="task-notification"),
                 attachment("h1", "q2", type="hook_additional_context", content=["one", "two"], hookName="x"),
-                attachment("e1", "h1", type="todo_reminder", content=[]),
+                attachment("q3", "h1", type="queued_command", prompt="go on", isMeta=True),
+                attachment("e1", "q3", type="todo_reminder", content=[]),
                 reply("a3", "e1", "yes"),
             )
         )
     )
-    assert list(tree(conversation).items())[-4:] == [("q1", "r1"), ("q2", "q1"), ("h1", "q2"), ("a3", "h1")]
+    assert list(tree(conversation).items())[-5:] == [
+        ("q1", "r1"),
+        ("q2", "q1"),
+        ("h1", "q2"),
+        ("q3", "h1"),
+        ("a3", "q3"),
+    ]
     assert metadata(conversation, "q1") == {"claudeCode": {"uuid": "q1", "attachment": "queued_command"}}
-    assert [metadata(conversation, id)["origin"] for id in ("q2", "h1")] == ["injected", "injected"]
+    assert [metadata(conversation, id)["origin"] for id in ("q2", "h1", "q3")] == ["injected"] * 3
     assert parts(conversation, "h1") == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     assert [event.kind for event in conversation.events] == ["attachment.todo_reminder"]
 
@@ -832,12 +938,23 @@ def test_usage_is_counted_once_per_request_with_its_last_copy(write: Write) -> N
                 user("u1", None, timestamp=at[0]),
                 reply("a1", "u1", "a", id="m", requestId="q", usage=usage(1), timestamp=at[1]),
                 reply("a2", "a1", "b", id="m", requestId="q", usage=usage(33), timestamp=at[2]),
-                reply("a3", "a2", "c", id="m2", usage={"input_tokens": 5, "cache_creation_input_tokens": 8}),
+                reply(
+                    "a3",
+                    "a2",
+                    "c",
+                    id="m2",
+                    usage={"input_tokens": 5, "cache_creation_input_tokens": 8},
+                    timestamp=at[3],
+                ),
                 reply("a4", "a3", "d", id="m3"),
+                user("u2", "a4", timestamp=at[3]),
+                reply("a5", "u2", "e", id="m4", usage={"input_tokens": -1}, timestamp=at[2], model="claude-opus-4-5"),
             )
         )
     )
-    first, second = conversation.usage
+    first, second, third = conversation.usage
+    assert (third.input_tokens, third.started_at) == (0, None)
+    assert conversation.model == "claude-opus-4-5"
     assert (first.message_id, first.request_id, first.model) == ("a1", "q", "claude-sonnet-4-5")
     assert (first.started_at, first.ended_at) == (at[0], at[2])
     assert (first.input_tokens, first.output_tokens, first.cache_read_tokens) == (4, 33, 900)
@@ -861,6 +978,12 @@ def test_usage_is_counted_once_per_request_with_its_last_copy(write: Write) -> N
             "/init いま",
         ),
         ([user("u1", None, "<command-name>/a</command-name>"), user("u2", "u1", "Go")], "Go"),
+        ([user(f"u{n}", None, f"<command-name>/{n}</command-name>") for n in (1, 2)], "/1"),
+        (
+            [user("u1", None), {"type": "summary", "summary": "Greeting", "leafUuid": "u1", "sessionId": "s"}],
+            "Greeting",
+        ),
+        ([user("u1", None), {"type": "custom-title", "customTitle": "Moved", "sessionId": "before"}], "Moved"),
         ([user("u1", None), {"type": "summary", "summary": "Greeting", "leafUuid": "u1"}], "Greeting"),
         ([{"type": "summary", "summary": "Of another", "leafUuid": "zz"}, user("u1", None)], "hello"),
         ([user("u1", None), {"type": "ai-title", "aiTitle": "AI", "sessionId": "s"}], "AI"),
@@ -884,6 +1007,7 @@ def test_titles(write: Write, lines: list[Line], title: str) -> None:
     ("text", "title"),
     [
         ("word " * 40, ("word " * 16).rstrip() + "…"),
+        ("ab " + "word " * 40, "ab " + ("word " * 15).rstrip() + "…"),
         ("漢字" * 60, "漢字" * 39 + "漢…"),
         ("x" * 78 + "e\u0301" + "y" * 9, "x" * 78 + "…"),
         ("x" * 77 + "👩\u200d💻" + "y" * 9, "x" * 77 + "…"),
@@ -899,7 +1023,7 @@ def test_long_titles_are_cut_between_characters(write: Write, text: str, title: 
 
 
 def test_sidechains_in_the_file_become_linked_conversations(write: Write) -> None:
-    side = {"isSidechain": True}
+    side: Line = {"isSidechain": True}
     transcript = read(
         write(
             user("u1", None, cwd="/a", gitBranch="main", version="1.0.98"),
@@ -908,18 +1032,23 @@ def test_sidechains_in_the_file_become_linked_conversations(write: Write) -> Non
             user("x1", None, "look there", **side),
             reply("x2", "x1", "found", **side),
             user("y1", None, "look here", **side),
-            result("r1", "a1", "t1"),
+            result("r1", "a1", "t1", version="1.0.99"),
+            reply("a3", "r1", call("t3", "Task", prompt="look there"), id="m3"),
+            user("z1", None, "look there", **side),
         )
     )
-    main, there, here = transcript.conversations
-    assert (main.id, main.lineage, main.git_branch, main.version) == ("s", None, "main", "1.0.98")
-    assert set(tree(main)) == {"u1", "a1", "a2", "r1"}
+    main, there, here, again = transcript.conversations
+    assert (main.id, main.lineage, main.git_branch, main.version) == ("s", None, "main", "1.0.99")
+    assert set(tree(main)) == {"u1", "a1", "a2", "r1", "a3"}
     assert (there.id, here.id) == ("s/sidechain-x1", "s/sidechain-y1")
     assert tree(there) == {"x1": None, "x2": "x1"}
     assert there.lineage is not None
     assert here.lineage is not None
     assert (there.lineage.kind, there.lineage.conversation_id) == ("sidechain", "s")
     assert (there.lineage.message_id, here.lineage.message_id) == ("a2", "a1")
+    assert again.lineage is not None
+    assert again.lineage.message_id == "a3"
+    assert next(read_many([transcript.path])) == transcript
 
 
 def test_a_subagent_file_is_linked_through_its_session(write: Write) -> None:
@@ -968,8 +1097,9 @@ def test_links_across_the_border_of_a_sidechain(write: Write) -> None:
     transcript = read(
         write(
             user("u1", None),
-            user("x1", "u1", isSidechain=True),
+            user("x1", "u1", isSidechain=True, agentId="a7"),
             user("u2", "x1"),
+            user("x2", "u2", isSidechain=True, agentId="a7"),
         )
     )
     main, side = transcript.conversations
@@ -983,6 +1113,7 @@ def test_links_across_the_border_of_a_sidechain(write: Write) -> None:
 def test_a_session_that_goes_on_from_another_is_one_conversation(write: Write, name: str, id: str) -> None:
     transcript = read(
         write(
+            {"type": "mode", "mode": "normal", "sessionId": "new"},
             user("u1", None, sessionId="old"),
             reply("a1", "u1", "hi", sessionId="old"),
             user("u2", "a1", sessionId="new"),
@@ -991,7 +1122,7 @@ def test_a_session_that_goes_on_from_another_is_one_conversation(write: Write, n
         )
     )
     assert (one(transcript).id, tree(one(transcript))) == (id, {"u1": None, "a1": "u1", "u2": "a1", "u3": None})
-    assert codes(transcript) == {"resumed-session": 3}
+    assert codes(transcript) == {"resumed-session": 4}
 
 
 def test_sessions_without_a_link_stay_apart(write: Write) -> None:
@@ -1025,6 +1156,7 @@ def test_formats_are_told_by_content(write: Write, tmp_path: Path) -> None:
     assert detect(write(b"garbage", user("u1", None), name="x.txt")) == "claude-code"
     assert detect(write({"type": "session", "id": "1", "cwd": "/"}, {"type": "message", "message": {}})) is None
     assert detect(write({"type": "session_meta", "payload": {}}, {"type": "response_item", "payload": {}})) is None
+    assert detect(write({"type": "queue-operation", "operation": "dequeue", "sessionId": "s"})) == "claude-code"
     assert detect(write(b"")) is None
     assert detect(write(*[b"{}"] * 60, user("u1", None))) is None
     with pytest.raises(FileNotFoundError):
@@ -1043,6 +1175,7 @@ def test_discover_sorts_sessions_before_their_subagents(write: Write, tmp_path: 
         "home/.claude/projects/-a/1/subagents/agent-b.jsonl",
         "home/.claude/projects/-a/1/subagents/agent-c.jsonl",
         "home/.claude/projects/-a/2.jsonl",
+        "home/.claude/projects/-a/f.jsonl",
         "home/.claude/projects/-a/agent-a.jsonl",
         "home/.claude/projects/-b/0.jsonl",
     ]
@@ -1107,6 +1240,8 @@ def check_sound(transcript: Transcript) -> None:
     """What holds for any input at all."""
     report = transcript.report
     assert report.messages == sum(len(item.messages) for item in transcript.conversations)
+    if transcript.conversations:
+        assert report.events == sum(len(item.events) for item in transcript.conversations)
     ids = [item.id for item in transcript.conversations]
     assert len(set(ids)) == len(ids)
     for conversation in transcript.conversations:
@@ -1161,7 +1296,7 @@ LINES = st.fixed_dictionaries(
         "isSidechain": st.booleans(),
         "isMeta": st.booleans(),
         "agentId": st.sampled_from(["g1", "g2", 6]),
-        "sessionId": st.sampled_from(["s1", "s2", None]),
+        "sessionId": st.sampled_from(["s1", "s2", None, " s1"]),
         "timestamp": st.sampled_from(["2026-03-01T10:00:00Z", "soon", 5]),
         "attachment": st.sampled_from([{"type": "queued_command", "prompt": "q"}, {"type": "x"}, 1]),
         "compactMetadata": st.sampled_from([{"preservedSegment": {"headUuid": "n1"}}, {"preTokens": 1}, 9]),

@@ -7,9 +7,8 @@ surrogates) goes through `json`; the codec says which of the two reads a row.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NoReturn
-
-import msgspec
 
 from .errors import InvalidMessageError
 
@@ -19,9 +18,31 @@ CODEC_STDLIB = 1
 """The same, except that lone surrogates stand as their three surrogate bytes (`surrogatepass`), which
 strict UTF-8 readers refuse."""
 
-_encode = msgspec.json.Encoder().encode
-decode_msgspec = msgspec.json.Decoder().decode
-_REFUSED = (msgspec.MsgspecError, UnicodeError, TypeError, ValueError, RecursionError, OverflowError)
+
+def _load() -> None:
+    # Importing msgspec takes longer than all of this package, so it waits for the first message. Call what this sets
+    # through the module: a name imported from here stays bound to the loader.
+    global _encode, decode_msgspec, _REFUSED
+    import msgspec
+
+    _encode = msgspec.json.Encoder().encode
+    decode_msgspec = msgspec.json.Decoder().decode
+    _REFUSED = (msgspec.MsgspecError, UnicodeError, TypeError, ValueError, RecursionError, OverflowError)
+
+
+def _load_and_encode(value: Any) -> bytes:
+    _load()
+    return _encode(value)
+
+
+def _load_and_decode(data: bytes) -> Any:
+    _load()
+    return decode_msgspec(data)
+
+
+_encode: Callable[[Any], bytes] = _load_and_encode
+decode_msgspec: Callable[[bytes], Any] = _load_and_decode
+_REFUSED: tuple[type[Exception], ...] = ()
 
 
 def encode(value: Any) -> tuple[int, bytes]:
@@ -48,6 +69,14 @@ def encode(value: Any) -> tuple[int, bytes]:
     except _REFUSED as error:
         _explain(value, error)
     _explain(value, None)
+
+
+def text(value: Any) -> str:
+    """A value that was stored, as JSON text for reading and counting."""
+    try:
+        return _encode(value).decode()
+    except _REFUSED:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def decode(codec: int, data: bytes) -> Any:

@@ -84,7 +84,7 @@ class InvalidMessageError(InvalidError):
 class InvalidIdError(InvalidError):
     """An id outside the rule: 1 to `limit` bytes of UTF-8, no control characters, no white space at its ends.
 
-    `kind` is "message", "session" or "namespace"; `value` is what was given.
+    `kind` says of what: "message", "session", "namespace", "overlay", "event"; `value` is what was given.
     """
 
     def __init__(self, kind: str, value: object, reason: str, *, limit: int | None = None) -> None:
@@ -109,7 +109,7 @@ class NotFoundError(GlassineError, LookupError):
 
 
 class MessageNotFoundError(NotFoundError):
-    """No message of this id in this session. `role` says what it was named as (leaf, parent, …)."""
+    """No message of this id in this session. `named_as` says as what it was named ("leaf", "parent", …)."""
 
     def __init__(self, message_id: str, *, session_id: str, named_as: str = "message") -> None:
         self.message_id, self.session_id, self.named_as = message_id, session_id, named_as
@@ -133,7 +133,7 @@ class OverlayNotFoundError(NotFoundError):
 
 
 class ConflictError(GlassineError):
-    """The message id is taken by other content, or hangs under another parent. Nothing was written."""
+    """The id is taken by a message (or summary) of other content or in another place. Nothing was written."""
 
     def __init__(self, reason: str, *, session_id: str, message_id: str) -> None:
         self.reason, self.session_id, self.message_id = reason, session_id, message_id
@@ -151,7 +151,10 @@ class LeafMovedError(ConflictError):
 
 
 class CorruptMessageError(GlassineError):
-    """A stored message cannot be read. Its bytes stay where they are until `repair` quarantines them."""
+    """A stored message cannot be read. Its bytes stay where they are until `repair` quarantines them.
+
+    `session_id` is None where it is not known.
+    """
 
     def __init__(self, message_id: str, reason: str, *, session_id: str | None = None) -> None:
         self.message_id, self.reason, self.session_id = message_id, reason, session_id

@@ -14,6 +14,7 @@ from typing import Any
 from ._ids import RESERVED_PREFIX
 from .handles import names_original
 from .messages import Message, calls, results
+from .redaction import is_redacted
 
 _STATES = {
     "input-streaming": 0,
@@ -102,7 +103,8 @@ def reconcile(path: Sequence[Message], incoming: Sequence[Message]) -> Reconcile
 
 def merged(stored: Message, incoming: Message) -> Message | None:
     """`stored` made more complete by what a client has of it, or None when nothing is gained."""
-    if stored.role != incoming.role or names_original(incoming.parts, stored.id):
+    # Invariant: what was redacted stays so, though a client still holds the text.
+    if stored.role != incoming.role or is_redacted(stored) or names_original(incoming.parts, stored.id):
         return None
     wire = stored.to_dict()
     theirs: list[Any] = incoming.to_dict()["parts"]

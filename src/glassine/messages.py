@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, NotRequired, Required, TypedDict, cast
 
 from . import _json
-from .errors import CorruptMessageError, InvalidMessageError
+from .errors import CorruptMessageError, InvalidError, InvalidMessageError
 
 __all__ = [
     "FilePart",
@@ -76,13 +76,16 @@ Part = TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart | dic
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SPILLED = tuple[tuple[tuple[str | int, ...], Any], ...]
-_set = object.__setattr__
+_BLANK = b'{"id":"",'
+"""How the bytes of a message begin whose id is still to be made."""
+_new = object.__new__
 
 
 class Message:
     """One message of a conversation: `id`, `role`, `parts`, `created_at`, `metadata`.
 
-    Frozen: to change a message, make another one and `update` it. Equal when the wire shapes are equal. Messages
+    Frozen: to change a message, make another one and `update` it. Without an id, `id` is "" until a session's
+    `append` returns the message that it stored. Equal when the wire shapes are equal. Messages
     that come from a store decode their parts when these are first asked for.
 
     `parts` is a list of plain dicts in the wire shape; `created_at` an aware datetime or None; `metadata` a dict or
@@ -90,10 +93,12 @@ class Message:
     and given back the same.
     """
 
-    __slots__ = ("_body", "_codec", "_created", "_data", "_spilled", "id", "role")
+    # Behind properties rather than a __setattr__ that refuses: making a message is then seven plain assignments, and
+    # reading a history makes one for every row.
+    __slots__ = ("_body", "_codec", "_created", "_data", "_id", "_role", "_spilled")
 
-    id: str
-    role: Role
+    _id: str
+    _role: Role
     _codec: int
     _body: bytes
     _data: dict[str, Any] | None
@@ -122,7 +127,7 @@ class Message:
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> Message:
         """A message from its wire shape. The dict is copied: changing it afterwards changes nothing here."""
-        message = cls.__new__(cls)
+        message = _new(cls)
         message._take(wire if type(wire) is dict else dict(wire))
         return message
 
@@ -131,7 +136,7 @@ class Message:
         """`value` itself if it is a Message, else the message of that wire dict."""
         if isinstance(value, Message):
             return value
-        if isinstance(value, Mapping):
+        if isinstance(value, (dict, Mapping)):  # dict alone would do for the types, and is found much faster
             return cls.from_dict(value)
         raise InvalidMessageError(f"must be a Message or a dict, not {type(value).__name__}")
 
@@ -142,14 +147,14 @@ class Message:
         `spilled` holds (path, value) for what left the row; a value that is an exception is raised when the
         message is decoded, so that one bad message does not hide the others.
         """
-        message = cls.__new__(cls)
-        _set(message, "id", id)
-        _set(message, "role", role)
-        _set(message, "_codec", codec)
-        _set(message, "_body", body)
-        _set(message, "_spilled", spilled)
-        _set(message, "_data", None)
-        _set(message, "_created", "undecoded")
+        message = _new(cls)
+        message._id = id
+        message._role = role
+        message._codec = codec
+        message._body = body
+        message._spilled = spilled
+        message._data = None
+        message._created = "undecoded"
         return message
 
     def _take(self, wire: dict[str, Any]) -> None:
@@ -164,7 +169,8 @@ class Message:
         for index, part in enumerate(parts):
             if not isinstance(part, dict) or not isinstance(part.get("type"), str):
                 raise InvalidMessageError("a part is a dict with a `type`", message_id=named, path=("parts", index))
-        if not isinstance(wire.get("metadata"), (dict, type(None))):
+        metadata = wire.get("metadata")
+        if metadata is not None and not isinstance(metadata, dict):
             raise InvalidMessageError("metadata must be a dict", message_id=named, path=("metadata",))
         created = wire.get("createdAt")
         if created is not None:
@@ -173,13 +179,21 @@ class Message:
             codec, body = _json.encode(wire)
         except InvalidMessageError as error:
             raise InvalidMessageError(error.reason, message_id=named, path=error.path) from error.__cause__
-        _set(self, "id", id)
-        _set(self, "role", role)
-        _set(self, "_codec", codec)
-        _set(self, "_body", body)
-        _set(self, "_spilled", ())
-        _set(self, "_data", None)
-        _set(self, "_created", created)
+        self._id = id
+        self._role = role
+        self._codec = codec
+        self._body = body
+        self._spilled = ()
+        self._data = None
+        self._created = created
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def role(self) -> Role:
+        return self._role
 
     @property
     def parts(self) -> list[Part]:
@@ -194,8 +208,8 @@ class Message:
         """The caller's time of this message, aware; None when the caller gave none."""
         if self._created == "undecoded":
             value = self._wire.get("createdAt")
-            _set(self, "_created", None if value is None else parse_time(value, self.id))
-        return cast("datetime | None", self._created)
+            self._created = None if value is None else parse_time(value, self._id)
+        return self._created
 
     @property
     def text(self) -> str:
@@ -216,13 +230,20 @@ class Message:
 
     def with_id(self, id: str) -> Message:
         """The same message under another id."""
+        if not self._id and self._codec == _json.CODEC_MSGSPEC and not self._spilled:
+            # A message that had none: the id goes in front of bytes that were checked already.
+            name, body = _json.encode(id), self._body
+            rest = body[len(_BLANK) :] if body.startswith(_BLANK) else body[1:] if b'"id":' not in body else b""
+            if rest and name[0] == _json.CODEC_MSGSPEC:
+                message = Message.stored(id, self._role, _json.CODEC_MSGSPEC, b'{"id":' + name[1] + b"," + rest)
+                message._created = self._created
+                return message
         return Message.from_dict({"id": id, **{key: value for key, value in self._decode().items() if key != "id"}})
 
     @property
     def _wire(self) -> dict[str, Any]:
         if (data := self._data) is None:
-            data = self._decode()
-            _set(self, "_data", data)
+            data = self._data = self._decode()
         return data
 
     def _decode(self) -> dict[str, Any]:
@@ -245,12 +266,6 @@ class Message:
             raise CorruptMessageError(self.id, str(error)) from error
         return data
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"messages are frozen; make another one to change {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"messages are frozen; {name!r} cannot be deleted")
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message):
             return NotImplemented
@@ -260,7 +275,10 @@ class Message:
         return hash((self.id, self.role))
 
     def __repr__(self) -> str:
-        text = self.text
+        try:
+            text = self.text
+        except CorruptMessageError:  # a list with one bad message in it must print
+            return f"Message(id={self.id!r}, role={self.role!r}, unreadable)"
         shown = text if len(text) <= 60 else text[:57] + "..."
         return f"Message(id={self.id!r}, role={self.role!r}, text={shown!r}, parts={len(self.parts)})"
 
@@ -411,7 +429,9 @@ def to_iso(moment: datetime) -> str:
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970 in UTC, exactly (a float of seconds would round)."""
+    """Microseconds since 1970 in UTC, exactly (a float of seconds would round). Raises InvalidError without a zone."""
+    if moment.tzinfo is None:
+        raise InvalidError("a time without a zone is ambiguous; use datetime.now(UTC)")
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 

@@ -104,6 +104,16 @@ def check_range(
     return tuple(superseded)
 
 
+def cuts(one: Overlay, path_to_one: Path, other: Overlay, path_to_other: Path) -> bool:
+    """Whether two ranges overlap on a path that holds both, and neither contains the other."""
+    if one.last not in path_to_other and other.last not in path_to_one:
+        return False
+    apart = one.last.seq < other.first.seq or other.last.seq < one.first.seq
+    beneath = other.first.seq <= one.first.seq and one.last.seq <= other.last.seq
+    around = one.first.seq <= other.first.seq and other.last.seq <= one.last.seq
+    return not apart and not beneath and not around
+
+
 def layers(path: Path, overlays: Iterable[Overlay]) -> list[Span | Overlay]:
     """What a reader of `path` sees, newest first: ranges of messages, and the summaries between them."""
     pieces: list[Span | Overlay] = []

@@ -59,7 +59,8 @@ class Lineage:
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
     """A session as a list shows it. `messages` counts all branches, `path_length` the active path; `size` is bytes
-    of the active path; `change` grows with every write."""
+    of the active path; `change` grows with every write; `leaf_at` is the time of the active leaf: its own, else when
+    it was stored."""
 
     id: str
     namespace: str
@@ -75,6 +76,7 @@ class SessionInfo:
     size: int
     change: int
     leaf_id: str | None
+    leaf_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ class Event:
 class Usage:
     """What one request to a model took. Tokens and times are None where unknown.
 
+    An empty `id` gets a fresh one when the row is stored; a row whose id is stored already is passed over.
     `input_tokens` are those neither read from nor written to the cache. `kind` is "reply", "summary" or
     "heartbeat"; `cost` is in US dollars, `price_source` says where the prices came from.
     """

@@ -31,6 +31,12 @@ def redacted(message: Message) -> Message:
     )
 
 
+def is_redacted(message: Message) -> bool:
+    """Whether a message is what `redacted` left."""
+    ours = (message.metadata or {}).get("glassine")
+    return isinstance(ours, dict) and ours.get("redacted") is True
+
+
 def tells(title: str, message: Message) -> bool:
     """Whether a session's title was taken from this message (titles are cut, and their white space folded)."""
     stem = " ".join(title.rstrip("…. ").split()).casefold()

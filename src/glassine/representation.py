@@ -28,7 +28,9 @@ CHUNK = 1024 * 1024
 ExternalKind = Literal["media", "text", "json"]
 EXTERNAL_KINDS: tuple[ExternalKind, ...] = ("media", "text", "json")
 _MEDIA_TYPE_KEYS = ("mediaType", "media_type", "mimeType", "mime_type")
-_MEDIA_HINTS = (b";base64,", *(f'"{key}"'.encode() for key in _MEDIA_TYPE_KEYS))
+MEDIA_HINTS = (";base64,", *(f'"{key}"' for key in _MEDIA_TYPE_KEYS))
+"""JSON that holds media holds one of these."""
+_HINTS = tuple(hint.encode() for hint in MEDIA_HINTS)
 _TEXT_TYPES = ("text", "reasoning")
 
 Step = str | int
@@ -66,7 +68,7 @@ def draft(message: Message) -> Draft:
     codec, full = message.encoded()
     body = full
     externals: tuple[External, ...] = ()
-    if len(full) > MEDIA_MIN and (len(full) > TEXT_LIMIT or any(hint in full for hint in _MEDIA_HINTS)):
+    if len(full) > MEDIA_MIN and (len(full) > TEXT_LIMIT or any(hint in full for hint in _HINTS)):
         codec, body, externals = _split(codec, full)
     created = message.created_at
     return Draft(
@@ -96,6 +98,15 @@ def restore(kind: ExternalKind, prefix: str, data: bytes) -> Any:
     return _json.decode(_json.CODEC_STDLIB, data)
 
 
+def is_media(value: Any, owner: Any) -> bool:
+    """Whether a value looks like media: long, and a base64 data URL or beside a media type in its dict."""
+    if not isinstance(value, str) or len(value) <= MEDIA_MIN:
+        return False
+    if value.startswith("data:") and value.find(";base64,", 0, 200) > 0:
+        return True
+    return isinstance(owner, dict) and any(hint in owner for hint in _MEDIA_TYPE_KEYS)
+
+
 def _split(codec: int, whole: bytes) -> tuple[int, bytes, tuple[External, ...]]:
     wire: dict[str, Any] = _json.decode(codec, whole)
     externals = [external for index, part in enumerate(wire["parts"]) for external in _media(part, ("parts", index))]
@@ -122,13 +133,10 @@ def _media(part: Any, path: tuple[Step, ...]) -> Iterator[External]:
         return
     for owner, key, place in _walk(part, path):
         value = owner[key]
-        if not isinstance(value, str) or len(value) <= MEDIA_MIN:
+        if not is_media(value, owner):
             continue
-        prefix = ""
-        if value.startswith("data:") and (comma := value.find(";base64,", 0, 200)) > 0:
-            prefix = value[: comma + len(";base64,")]
-        elif not (isinstance(owner, dict) and any(hint in owner for hint in _MEDIA_TYPE_KEYS)):
-            continue
+        comma = value.find(";base64,", 0, 200) if value.startswith("data:") else -1
+        prefix = value[: comma + len(";base64,")] if comma > 0 else ""
         try:
             raw = base64.b64decode(value[len(prefix) :], validate=True)
         except (binascii.Error, ValueError):

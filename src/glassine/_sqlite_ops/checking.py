@@ -102,8 +102,6 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
         yield fault("totals", None, f"the session counts {head.messages} messages and has {count}")
     if head.leaf is not None and strand_of.get(head.leaf.seq) != head.leaf.strand:
         yield fault("structure", None, f"the active leaf {tuple(head.leaf)} is not there")
-    elif head.leaf is None and count:
-        yield fault("structure", None, "there are messages and no active leaf")
     elif head.totals != sums.get(head.leaf.seq if head.leaf else None, NOTHING):
         yield fault("totals", None, "the totals of the active path are wrong")
     for overlay_id in _lost_overlays(db, head):
@@ -145,8 +143,9 @@ def _rebuild(db: Database, head: Head) -> Head:
         if seq not in places:
             execute(queries.body_delete, (*key, seq))
     editing.recount(db, head)
+    # No leaf beside messages is sound: the active leaf was a root and was deleted.
     leaf = head.leaf
-    if leaf is None or places.get(leaf.seq) != leaf:
+    if leaf is not None and places.get(leaf.seq) != leaf:
         leaf = places[max(places)] if places else None
     return head._replace(
         messages=len(places),

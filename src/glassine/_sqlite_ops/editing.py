@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from .._sqlite import Database
 from ..errors import CorruptMessageError, MessageNotFoundError
 from ..messages import Message
+from ..overlays import cuts
 from ..records import NOTHING, Ref, Totals
 from ..redaction import tells
 from ..representation import Draft
@@ -87,8 +88,7 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
     dropped = []
     for overlay in list_overlays(db, head):
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
-            db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay.id))
-            db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay.id, head.change, now))
+            _take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
     return dropped
 
@@ -160,7 +160,7 @@ def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *,
     execute, queries, key, at = db.execute, db.queries, (head.ns, head.session), node.at
     change = head.change + 1
     above = _parent(db, head, node)
-    shrink(db, head, node, above, change)
+    shrink(db, head, node, above, change, now)
     below = children(db, head, at)
     if shift:
         _shift(db, head, at, NOTHING.minus(node.own))
@@ -183,8 +183,9 @@ def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *,
     )
 
 
-def shrink(db: Database, head: Head, node: Node, above: Position | None, change: int) -> None:
+def shrink(db: Database, head: Head, node: Node, above: Position | None, change: int, now: int) -> None:
     """Move the ends of the overlays off a message that goes: to its neighbour inside the range, or away."""
+    raised = set()
     for overlay in list_overlays(db, head):
         if not overlay.first.seq <= node.at.seq <= overlay.last.seq:
             continue
@@ -193,14 +194,26 @@ def shrink(db: Database, head: Head, node: Node, above: Position | None, change:
             continue
         first, last = overlay.first, overlay.last
         if first == last:
-            db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay.id))
+            _take_off(db, head, overlay.id, change, now)
             continue
         if node.at == first:
             first = _next_on(db, head, path, node.at)
         elif node.at == last:
             assert above is not None
             last = above
+            raised.add(overlay.id)
         db.execute(db.queries.overlay_move, (head.ns, head.session, overlay.id, *first, *last, change))
+    if raised:
+        # A summary that now ends at a fork is seen on the other branches too, and may cut through one of theirs.
+        there = [(item, path_to(db, head, item.last)) for item in list_overlays(db, head) if item.kind == "summary"]
+        for overlay, path in there:
+            if overlay.id in raised and any(cuts(overlay, path, *other) for other in there):
+                _take_off(db, head, overlay.id, change, now)
+
+
+def _take_off(db: Database, head: Head, overlay_id: str, change: int, now: int) -> None:
+    db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
+    db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
 
 
 def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: int) -> Head:

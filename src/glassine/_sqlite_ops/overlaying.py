@@ -6,7 +6,7 @@ import json
 
 from .. import _json
 from .._sqlite import Database
-from ..errors import OverlayNotFoundError
+from ..errors import ConflictError, OverlayNotFoundError
 from ..overlays import KINDS, Overlay, check_range
 from ..records import Ref
 from .heads import find_head, need_message_head, need_node, path_to, save_head
@@ -21,6 +21,16 @@ def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, 
     start = need_node(db, ref, head, first, "first message")
     end = need_node(db, ref, head, last, "last message")
     there = list_overlays(db, head)
+    for overlay in there:
+        if overlay.id == overlay_id:
+            # Invariant: as with messages, laying the same overlay again is a no-op, so that a retry is safe.
+            if (overlay.kind, overlay.text, overlay.first, overlay.last) == ("summary", text, start.at, end.at):
+                return overlay
+            raise ConflictError(
+                "the overlay is already there with another range or text",
+                session_id=ref.session,
+                message_id=overlay.message_id,
+            )
     superseded = check_range(
         (first, start.at),
         (last, end.at),

@@ -141,7 +141,7 @@ def _advance(db: Database, ref: Ref, head: Head, added: int, now: int) -> None:
 
 def _info(namespace: str, row: tuple[Any, ...]) -> SessionInfo:
     id, title, source, model, kind, lineage_session, lineage_message, metadata, created_at, updated_at, *rest = row
-    messages, path_length, size, change, leaf_id = rest
+    messages, path_length, size, change, leaf_id, leaf_at = rest
     return SessionInfo(
         id=id,
         namespace=namespace,
@@ -157,6 +157,7 @@ def _info(namespace: str, row: tuple[Any, ...]) -> SessionInfo:
         size=size,
         change=change,
         leaf_id=leaf_id,
+        leaf_at=_time(leaf_at),
     )
 
 

@@ -102,9 +102,9 @@ class Session:
     def ingest(self, messages: Iterable[MessageLike]) -> Ingested:
         """Take in a client's whole list (or the tail of it, from a message whose id is stored).
 
-        What is stored already is recognised by id, by tool-call id within the open turn, or by position, and only
-        ever made more complete; the rest is appended where the client has it. Nothing is deleted; messages that
-        were deleted here stay deleted.
+        What is stored already is recognised by id, by tool-call id within the open turn, or by position. An answer
+        is only ever made more complete; of a user's message the client's text wins. The rest is appended where the
+        client has it. Nothing is deleted; what was deleted or redacted here stays so.
         """
         incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
         return self._engine.ingest(self._ref, incoming, self.store.now())
@@ -112,7 +112,8 @@ class Session:
     def delete(self, ids: Place | Iterable[Place]) -> int:
         """Delete messages; what hangs on them moves up to their parents. Returns how many were there.
 
-        When the active leaf goes, its parent becomes the leaf. Summaries whose ends go shrink, and are stale.
+        Ids that are not there are passed over. When the active leaf goes, its parent becomes the leaf (none, for a
+        root). Summaries whose ends go shrink, and are stale.
         """
         places = [ids] if isinstance(ids, (str, Message, Mapping)) else list(ids)
         return self._engine.delete(self._ref, [_id(place) for place in places], self.store.now())
@@ -120,8 +121,10 @@ class Session:
     def redact(self, id: Place) -> tuple[str, ...]:
         """Remove a message's content for good, and the summaries made from it; its place in the tree stays.
 
-        The freed bytes are overwritten in the file, and the write-ahead log is emptied if no other process is
-        reading. Returns the ids of the summaries that went.
+        What is left is the text `[redacted]`, or the ids and names of its tool calls and results. A title that was
+        taken from the message goes too. The freed bytes are overwritten in the file, and the write-ahead log is
+        emptied if no other process is reading. Returns the ids of the summaries that went. Raises
+        MessageNotFoundError for an id that is not there.
         """
         return tuple(self._engine.redact(self._ref, _id(id), _remake, self.store.now()))
 
@@ -130,7 +133,10 @@ class Session:
         return self._engine.clear(self._ref, self.store.now())
 
     def switch(self, leaf: Place) -> str:
-        """Make a message the active leaf, and return its id."""
+        """Make a message the active leaf, and return its id. It may stand anywhere in the tree.
+
+        The id of a summary's message means the last message that it covers. Raises MessageNotFoundError.
+        """
         return self._engine.switch(self._ref, _id(leaf), self.store.now())
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -146,10 +152,11 @@ class Session:
     def iter_history(
         self, leaf: Place | None = None, *, raw: bool = False, newest_first: bool = False
     ) -> Iterator[Message]:
-        """The same, page by page, each message decoded when its parts are asked for.
+        """The messages of `history`, read page by page as they are asked for, from either end.
 
-        Between pages nothing is held open, so writers never wait. What is appended meanwhile is not seen; what is
-        deleted meanwhile may be missing.
+        Each is decoded when its parts are asked for; one that cannot be read raises CorruptMessageError then, and the
+        others go on. Between pages nothing is held open, so writers never wait. What is appended meanwhile is not
+        seen; what is deleted meanwhile may be missing.
         """
         page, planned = self._engine.first_page(self._ref, _maybe_id(leaf), raw, newest_first)
         while True:
@@ -178,7 +185,7 @@ class Session:
         return self._engine.recent(self._ref, _maybe_id(leaf), max_messages, max_bytes, min_messages)
 
     def message(self, id: Place) -> Message | None:
-        """One message as it was appended, or None."""
+        """One message as it is stored, or None. The id of a summary's message gives that message."""
         return self._engine.message(self._ref, _id(id))
 
     def leaf(self) -> Message | None:
@@ -202,8 +209,10 @@ class Session:
     def add_compaction(self, summary: str, first: Place, last: Place, *, id: str | None = None) -> Overlay:
         """Lay a summary over the messages from `first` to `last` on one path.
 
-        It is shown on every path that holds the whole range, and covers the summaries inside it. Raises
-        InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary.
+        It is shown on every path that holds the whole range, and covers the summaries inside it. The same summary
+        laid again under the same `id` changes nothing; another one under that id is a ConflictError. Raises
+        InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary or
+        lies inside it; ValueError for a blank summary.
         """
         if not summary.strip():
             raise ValueError("a summary must not be blank")
@@ -242,7 +251,11 @@ class Session:
         lineage: Lineage | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Set what is given of the session's description; creates the session if it is not there."""
+        """Set what is given of the session's description; None leaves a field as it is.
+
+        Creates the session if it is not there. `source` says where the conversation comes from, `model` which model
+        it is held with, both in words of the caller's.
+        """
         changes: dict[str, Any] = {"title": title, "source": source, "model": model}
         if lineage is not None:
             changes["lineage_kind"] = lineage.kind

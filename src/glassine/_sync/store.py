@@ -67,7 +67,7 @@ class Store(Opening):
         return type(self)(self._engine, name, self._clock, self._new_id)
 
     def sessions(self, *, limit: int | None = None) -> list[SessionInfo]:
-        """The sessions of this namespace, the one written to last first."""
+        """The sessions of this namespace, the one written to last first; at most `limit` of them (None: all)."""
         if limit is not None and limit < 0:
             raise ValueError(f"limit must not be negative, got {limit}")
         return self._engine.listing(self.namespace_name, limit)

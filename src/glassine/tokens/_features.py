@@ -1,7 +1,7 @@
 """What the estimator counts in a text: pairs of neighbouring character classes, and characters per script.
 
 Everything is a few operations in C over whole blocks (`bytes.translate`, big integers); there is no loop over
-characters. ASCII text is looked at as bytes, other text as UTF-16 code units, and both give the same classes.
+characters. Classes come from the first byte of each character in UTF-8, scripts from its UTF-16 code unit.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ SCRIPTS = (
     ("latin-1", 0x0080, 0x00FF),
     ("latin extended", 0x0100, 0x023F),
     ("greek", 0x0340, 0x03FF),
-    ("cyrillic", 0x0400, 0x04FF),
+    ("cyrillic", 0x0400, 0x047F),
+    ("cyrillic extended", 0x0480, 0x04FF),
     ("armenian", 0x0500, 0x057F),
     ("hebrew", 0x0580, 0x05FF),
     ("arabic", 0x0600, 0x06FF),
@@ -84,10 +85,10 @@ SCRIPTS = (
     ("katakana", 0x30C0, 0x30FF),
     ("han", 0x4E00, 0x9FFF),
     ("hangul", 0xAC00, 0xD7FF),
-    ("emoji", 0xD800, 0xD83F),  # the high surrogates of U+10000 to U+1FFFF
+    ("emoji", 0xD800, 0xD83F),  # the high surrogates of U+10000 to U+1FFFF; low ones are not counted
     ("rare han", 0xD840, 0xD8BF),  # the high surrogates of U+20000 to U+3FFFF
-    ("low surrogates", 0xDC00, 0xDFFF),  # counted with the high one before them
     ("cjk compatibility", 0xF900, 0xFAFF),
+    ("variation selectors", 0xFE00, 0xFE3F),
     ("full width", 0xFF00, 0xFF3F),
     ("half-width", 0xFF40, 0xFFBF),
 )
@@ -110,18 +111,12 @@ def _script_of_block(high: int) -> Quarters:
     return first, second, third, fourth
 
 
-def _class_of_block(high: int) -> str:
-    if high in (1, 2, 0x1E):
-        return "latin"
-    if high < 0x20:
-        return "alphabet"
-    return "han" if 0x34 <= high <= 0x9F else "wide"
-
-
-def _low_classes() -> bytes:
-    """Classes of U+0000 to U+00FF."""
-    table = [_CODE["mark"]] * 0x80 + [_CODE["wide"]] * 0x40 + [_CODE["latin"]] * 0x40
-    table[0xAA] = table[0xBA] = _CODE["latin"]
+def _class_table() -> bytes:
+    """The class of a character by its first byte in UTF-8."""
+    table = [_CODE["mark"]] * 0x80 + [_CODE["wide"]] * 0x80
+    table[0xC3:0xCC] = [_CODE["latin"]] * 9  # U+00C0 to U+02FF
+    table[0xCC:0xE2] = [_CODE["alphabet"]] * 22  # U+0300 to U+1FFF
+    table[0xE4:0xEA] = [_CODE["han"]] * 6  # U+4000 to U+9FFF
     # Backwards, so that the named few win over the lower-case letters as a whole.
     for name, characters in reversed(_ASCII_CLASSES.items()):
         for character in characters:
@@ -129,77 +124,75 @@ def _low_classes() -> bytes:
     return bytes(table)
 
 
-_LOW_CLASS = _low_classes()
-# For a high byte of 0 the low byte decides; the mask keeps its class there and drops it elsewhere.
-_HIGH_CLASS = bytes([0] + [_CODE[_class_of_block(high)] for high in range(1, 256)])
-_LOW_MASK = bytes([0x0F] + [0] * 255)
+_CLASS = _class_table()
+_ASCII_BYTES = bytes(range(0x80))
+_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 # High bytes whose quarters hold the same scripts are one group: (group << 2 | quarter) fits a byte.
 _GROUPS = list(dict.fromkeys(_script_of_block(high) for high in range(256)))
 _HIGH_GROUP = bytes(_GROUPS.index(_script_of_block(high)) << 2 for high in range(256))
 _LOW_QUARTER = bytes(low >> 6 for low in range(256))
-_ASCII_CODES = bytes(_HIGH_GROUP[0] | quarter for quarter in (0, 1))
-SCRIPT_OF_CODE = tuple(script for quarters in _GROUPS for script in quarters)
+_SCRIPT_OF_CODE = tuple(script for quarters in _GROUPS for script in quarters)
+_UNCOUNTED = bytes([*range(_HIGH_GROUP[0], _HIGH_GROUP[0] + 2), *range(_HIGH_GROUP[0xDC], _HIGH_GROUP[0xDC] + 4)])
+
+_NO_SCRIPTS: dict[int, int] = {}
 
 BLOCK = 1 << 16  # characters looked at together: bounds the memory that a long text takes
 
 # Lines drawn with one of these are a token or two however long, and pairs would count them many times over.
 RULE_CHARACTERS = "=-*#_."
 RULE_LENGTH = 8
+_RULE_PAIRS = tuple(bytes([code * 0x11]) * (RULE_LENGTH - 1) for code in {_CLASS[ord(c)] for c in RULE_CHARACTERS})
 
 
-def _number(data: bytes) -> int:
-    return int.from_bytes(data, "little")
+def features(text: str, previous: int = 0) -> tuple[bytes, dict[int, int]]:
+    """The pairs of a text and its characters per script.
 
-
-class Block:
-    """The features of one block of a text.
-
-    `pairs` has a byte for each code unit: its class, and in the upper half the class before it. `scripts` has a
-    byte for each code unit beyond ASCII, an index into SCRIPT_OF_CODE. `last` is the class of the last one.
+    Pairs are a byte for each character: its class, and in the upper half the class before it (of the first one:
+    `previous`). Scripts are numbers in SCRIPT_NAMES; ASCII characters are in none.
     """
-
-    __slots__ = ("last", "pairs", "scripts")
-
-    def __init__(self, text: str, previous: int) -> None:
-        if text.isascii():
-            classes = text.encode("ascii").translate(_LOW_CLASS)
-            number = _number(classes)
-            self.scripts = b""
-        else:
-            units = text.encode("utf-16-le", "surrogatepass")
-            low, high = units[::2], units[1::2]
-            number = _number(low.translate(_LOW_CLASS)) & _number(high.translate(_LOW_MASK))
-            number |= _number(high.translate(_HIGH_CLASS))
-            codes = _number(high.translate(_HIGH_GROUP)) | _number(low.translate(_LOW_QUARTER))
-            self.scripts = codes.to_bytes(len(low), "little").translate(None, _ASCII_CODES)
-            classes = low
-        length = len(classes)
-        pairs = (number | number << 12 | previous << 4).to_bytes(length + 2, "little")
-        self.pairs = pairs[:length]
-        self.last = pairs[length] >> 4
-
-    def script_counts(self) -> dict[int, int]:
-        """Characters per script. Peeled off one by one: a text is written in few scripts."""
-        counts: dict[int, int] = {}
-        rest = self.scripts
-        while rest:
-            code = rest[0]
-            before = len(rest)
-            rest = rest.translate(None, bytes((code,)))
-            script = SCRIPT_OF_CODE[code]
-            counts[script] = counts.get(script, 0) + before - len(rest)
-        return counts
+    if text.isascii():
+        leads = text.encode("ascii")
+        scripts = _NO_SCRIPTS
+    else:
+        raw = text.encode("utf-8", "surrogatepass")
+        leads = raw.translate(None, _CONTINUATION_BYTES)
+        if len(raw) < len(text) * 3 // 2:
+            text = raw.translate(None, _ASCII_BYTES).decode("utf-8", "surrogatepass")
+        scripts = _script_counts(text)
+    number = int.from_bytes(leads.translate(_CLASS), "little")
+    length = len(leads)
+    return (number | number << 12 | previous << 4).to_bytes(length + 2, "little")[:length], scripts
 
 
-def blocks(text: str) -> Iterator[tuple[str, Block]]:
-    """The text in pieces of BLOCK characters. Pairs reach over the seams, so where they lie changes nothing."""
+def _script_counts(text: str) -> dict[int, int]:
+    units = text.encode("utf-16-le", "surrogatepass")
+    low, high = units[::2], units[1::2]
+    number = int.from_bytes(high.translate(_HIGH_GROUP), "little") | int.from_bytes(low.translate(_LOW_QUARTER), "little")
+    rest = number.to_bytes(len(low), "little").translate(None, _UNCOUNTED)
+    counts: dict[int, int] = {}
+    while rest:  # peeled off one by one: a text is written in few scripts
+        code = rest[0]
+        before = len(rest)
+        rest = rest.translate(None, bytes((code,)))
+        script = _SCRIPT_OF_CODE[code]
+        counts[script] = counts.get(script, 0) + before - len(rest)
+    return counts
+
+
+def blocks(text: str) -> Iterator[tuple[str, bytes, dict[int, int]]]:
+    """Pieces of BLOCK characters with their features. Pairs reach over the seams, so where they lie changes nothing."""
     previous = 0
     for start in range(0, len(text), BLOCK):
         piece = text[start : start + BLOCK]
-        block = Block(piece, previous)
-        previous = block.last
-        yield piece, block
+        pairs, scripts = features(piece, previous)
+        previous = pairs[-1] & 15
+        yield piece, pairs, scripts
+
+
+def has_rules(pairs: bytes) -> bool:
+    """Whether `rules` may find any; quick."""
+    return any(run in pairs for run in _RULE_PAIRS)
 
 
 def rules(text: str) -> dict[int, int]:
@@ -207,6 +200,6 @@ def rules(text: str) -> dict[int, int]:
     counts: dict[int, int] = {}
     for character in RULE_CHARACTERS:
         if found := text.count(character * RULE_LENGTH):
-            code = _LOW_CLASS[ord(character)] * 0x11
+            code = _CLASS[ord(character)] * 0x11
             counts[code] = counts.get(code, 0) + found
     return counts

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from ._claude_code import SOURCE, read_claude_code
 from ._files import detect, discover
+from ._importing import ImportResult, SessionImport, import_transcript
 from ._notes import Notes
 from ._values import (
     Compaction,
@@ -45,13 +46,16 @@ __all__ = [
     "Event",
     "Found",
     "Ignored",
+    "ImportResult",
     "Lineage",
     "Problem",
     "Report",
+    "SessionImport",
     "Transcript",
     "Usage",
     "detect",
     "discover",
+    "import_transcript",
     "read",
     "read_many",
 ]

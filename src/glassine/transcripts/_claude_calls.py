@@ -12,8 +12,6 @@ from ._tree import Node
 
 __all__ = ["call_part", "note_calls", "note_subagent", "place_results", "result_part"]
 
-_TASK_TOOLS = ("Task", "Agent")
-
 
 def call_part(notes: Notes, number: int, line: Line, index: int, block: Line) -> dict[str, Any] | None:
     """The part for a call (block `index` of a line), None for any other block."""
@@ -31,9 +29,9 @@ def note_calls(draft: Draft, step: Node, parts: list[dict[str, Any]]) -> None:
     """Remember the calls among new parts of a step, for their results and for the subagents they start."""
     for part in parts:
         if part["type"] == "tool-call":
-            draft.calls.setdefault(part["toolCallId"], Call(step, part["toolName"]))
+            draft.calls[part["toolCallId"]] = Call(step, part["toolName"])
             task = part["input"].get("prompt") if isinstance(part["input"], dict) else None
-            if isinstance(task, str) and part["toolName"] in _TASK_TOOLS:
+            if isinstance(task, str):
                 draft.tasks[task].append(step.id)
 
 

@@ -134,7 +134,7 @@ class _Reader:
             if origin is not None:
                 metadata["origin"] = origin
             message = _message(draft.fresh_id(f"{id}/user") if results else id, "user", others, line, metadata)
-            if origin is None and not results:
+            if origin is None:
                 last = draft.tree.append_prompt(message, at)
             elif origin == "injected":
                 last = draft.tree.append_behind(message, at)

@@ -78,10 +78,7 @@ class Places:
 
     def _unlinked(self, number: int, line: Line, parent: Any, draft: Draft) -> Node | None:
         if isinstance(parent, str):
-            if parent == line.get("uuid"):
-                self.notes.problem(number, "cycle", f"{parent} follows itself")
-            else:
-                self._missing.setdefault(parent, (number, str(line.get("uuid"))))
+            self._missing.setdefault(parent, (number, str(line.get("uuid"))))
             return None
         if "parentUuid" in line or draft.latest is None:
             return None
@@ -90,20 +87,23 @@ class Places:
         return draft.latest
 
     def _draft(self, number: int, line: Line, place: Place | None) -> Draft:
-        session = clean_id(line.get("sessionId")) or self._name
+        named = clean_id(line.get("sessionId"))
+        session = named or self._name
         if line.get("isSidechain") is True:
             agent = clean_id(line.get("agentId"))
             if agent is None and place is not None and place.draft.sidechain is not None:
                 return place.draft
             key = ("agent", agent) if agent else ("sidechain", clean_id(line.get("uuid")) or f"line-{number}")
-            return self._sidechains.setdefault(key, Draft(session=session, sidechain=key))
+            if key not in self._sidechains:
+                self._sidechains[key] = Draft(session=session, sidechain=key)
+            return self._sidechains[key]
         if place is None or place.draft.sidechain is not None:
             return self._session(session) or self._sessions.setdefault(session, Draft(session=session))
         draft = place.draft
-        if session not in draft.sessions:
-            self.notes.problem(number, "resumed-session", f"{session} continues {draft.session}")
-            draft.sessions.add(session)
-            self._continued.setdefault(session, draft)
+        if named is not None and named not in draft.sessions:
+            self.notes.problem(number, "resumed-session", f"{named} continues {draft.session}")
+            draft.sessions.add(named)
+            self._continued.setdefault(named, draft)
         return draft
 
     def _session(self, session: str) -> Draft | None:

@@ -47,8 +47,6 @@ def discover(paths: Iterable[str | os.PathLike[str]]) -> Discovery:
     for given in paths:
         for path, reason in _candidates(Path(given).expanduser()):
             real = path.resolve()
-            if real in found or real in ignored:
-                continue
             source = None
             if reason is None:
                 try:

@@ -16,7 +16,6 @@ from ._notes import Notes
 
 __all__ = ["objects", "opened"]
 
-_BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
 _SHOWN = 60
 _decode_strictly = msgspec.json.Decoder().decode
@@ -38,7 +37,7 @@ def objects(lines: Iterable[bytes], notes: Notes) -> Iterator[tuple[int, dict[st
     for line, value in _values(lines, notes):
         if not isinstance(value, dict):
             notes.problem(line, "not-an-object", f"a JSON {type(value).__name__}")
-        elif isinstance(inner := value.get("loglines"), list) and "type" not in value:
+        elif isinstance(inner := value.get("loglines"), list):
             for place, item in enumerate(inner, 1):
                 if isinstance(item, dict):
                     notes.objects += 1
@@ -55,11 +54,9 @@ def _values(lines: Iterable[bytes], notes: Notes) -> Iterator[tuple[int, Any]]:
     numbered = _numbered(lines, notes)
     for line, raw in numbered:
         data = raw.strip()
-        if line == 1:
-            data = data.removeprefix(_BOM)
         if b"\0" in data:
             notes.problem(line, "nul-bytes", f"{data.count(0)} bytes")
-            data = data.replace(b"\0", b"").strip()
+            data = data.replace(b"\0", b"")
         if not data:
             continue
         if unread is not None:

@@ -42,14 +42,16 @@ WHERE ns = ?1 AND id = ?2;
 
 -- name: session_info
 SELECT s.id, s.title, s.source, s.model, s.lineage_kind, s.lineage_session, s.lineage_message, s.metadata,
-    s.created_at, s.updated_at, s.messages, s.path_length, s.path_size, s.change, n.id
+    s.created_at, s.updated_at, s.messages, s.path_length, s.path_size, s.change, n.id,
+    coalesce(n.created_at, n.stored_at)
 FROM session s LEFT JOIN node n
     ON n.ns = s.ns AND n.session = s.session AND n.strand = s.leaf_strand AND n.seq = s.leaf_seq
 WHERE s.ns = ?1 AND s.id = ?2;
 
 -- name: session_list
 SELECT s.id, s.title, s.source, s.model, s.lineage_kind, s.lineage_session, s.lineage_message, s.metadata,
-    s.created_at, s.updated_at, s.messages, s.path_length, s.path_size, s.change, n.id
+    s.created_at, s.updated_at, s.messages, s.path_length, s.path_size, s.change, n.id,
+    coalesce(n.created_at, n.stored_at)
 FROM session s LEFT JOIN node n
     ON n.ns = s.ns AND n.session = s.session AND n.strand = s.leaf_strand AND n.seq = s.leaf_seq
 WHERE s.ns = ?1 ORDER BY s.updated_at DESC, s.session DESC LIMIT ?2;

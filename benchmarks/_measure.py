@@ -1,0 +1,96 @@
+"""Comparing two ways of doing the same work on a machine that is busy with other things."""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+Block = Callable[[], object]
+Side = Callable[[], Block]
+"""Makes ready what one block of work needs, which is not timed, and gives the block. Every block costs the same."""
+
+
+class Figure(NamedTuple):
+    """One row of the table. It passes when `ratio <= bar`; a `bar` of None is never missed.
+
+    `low` and `high` are the quartiles of the ratios of neighbouring blocks, `cpu` the ratio in CPU time. They are
+    None where a figure is counted rather than timed. `unit` is set where the figure is no ratio.
+    """
+
+    name: str
+    ratio: float
+    bar: float | None
+    low: float | None = None
+    high: float | None = None
+    cpu: float | None = None
+    unit: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.bar is None or self.ratio <= self.bar
+
+
+class Times(NamedTuple):
+    """Seconds of each block, in the order in which they ran."""
+
+    wall: list[float]
+    cpu: list[float]
+
+
+def quick() -> bool:
+    """Whether fewer blocks will do (`--quick`)."""
+    return os.environ.get("GLASSINE_BENCH_QUICK") == "1"
+
+
+def in_turn(*sides: Side, blocks: int) -> list[Times]:
+    """Run `blocks` blocks of each side in turn, after one of each to warm up, and give the times per side.
+
+    The order alternates (A B, B A, A B, …), so that neither side always runs in the wake of the other. What a
+    block leaves to the garbage collector is collected before the next one starts; within a block it runs as usual.
+    """
+    if quick():
+        blocks = max(5, blocks // 4)
+    times = [Times([], []) for _ in sides]
+    for side in sides:
+        side()()
+    # What is there already outlives the measurement: without this, collecting it again would take most of the time.
+    gc.freeze()
+    order = list(range(len(sides)))
+    for _ in range(blocks):
+        for index in order:
+            block = sides[index]()
+            gc.collect()
+            cpu, wall = time.process_time(), time.perf_counter()
+            block()
+            times[index].wall.append(time.perf_counter() - wall)
+            times[index].cpu.append(time.process_time() - cpu)
+        order.reverse()
+    gc.unfreeze()
+    return times
+
+
+def figure(name: str, bar: float | None, subject: Times, floor: Times, *, scale: float = 1.0) -> Figure:
+    """The median block of `subject` in median blocks of `floor`.
+
+    `scale` is how much more work a block of `floor` does than one of `subject`.
+    """
+    pairs = [scale * ours / theirs for ours, theirs in zip(subject.wall, floor.wall, strict=True)]
+    low, _, high = statistics.quantiles(pairs, n=4)
+    wall, cpu = (scale * statistics.median(ours) / statistics.median(theirs) for ours, theirs in zip(subject, floor))
+    return Figure(name, wall, bar, low, high, cpu)
+
+
+def compare(name: str, bar: float | None, subject: Side, floor: Side, *, blocks: int, scale: float = 1.0) -> Figure:
+    """Run two sides in turn and give their ratio."""
+    ours, theirs = in_turn(subject, floor, blocks=blocks)
+    return figure(name, bar, ours, theirs, scale=scale)
+
+
+def plus(first: Times, second: Times) -> Times:
+    """What two pieces of work take together, block by block."""
+    wall, cpu = ([a + b for a, b in zip(ours, theirs, strict=True)] for ours, theirs in zip(first, second))
+    return Times(wall, cpu)

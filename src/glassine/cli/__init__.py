@@ -1,0 +1,43 @@
+"""The command line: `glassine`.
+
+Each command is a module with a function of its name; what it needs of rich is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import click
+
+import glassine
+
+from ._checking import repair, verify
+from ._errors import Group
+from ._importing import import_
+from ._info import info
+from ._sessions import sessions
+from ._settings import shared_options
+from ._show import show
+
+__all__ = ["main"]
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(glassine.__version__, prog_name="glassine", message="%(prog)s %(version)s")
+@shared_options
+def main() -> None:
+    """Conversations of agents, stored once and never destroyed.
+
+    Begin with `glassine import`, which reads the transcripts of your coding agent; then `glassine sessions` lists
+    the conversations, and `glassine show` prints one.
+
+    \b
+    Exit codes:
+      0  everything is fine
+      1  problems were found, or nothing could be imported
+      2  the command was called in a wrong way
+      3  no such session, message or database
+      4  the database cannot be used (busy, full, newer, not ours)
+    """
+
+
+for _command in (import_, sessions, show, verify, repair, info):
+    main.add_command(_command)

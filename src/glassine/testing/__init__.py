@@ -1,0 +1,17 @@
+"""What every store must do, as checks that anyone who writes or runs a store can call.
+
+    from glassine.testing import check_store
+
+    def test_my_store():
+        check_store(lambda: MyStore(...))
+
+`make_store` is called once for each check. It returns a store whose namespace holds nothing yet; the check closes it.
+All checks are run; `StoreCheckError` then names each that failed. `only` picks one by its name in `CHECKS`, or
+several by a pattern (`"appending.*"`), so that a test runner can show each as a test of its own.
+"""
+
+from ._async.running import check_store_async
+from ._expecting import StoreCheckError
+from ._sync.running import CHECKS, check_store
+
+__all__ = ["CHECKS", "StoreCheckError", "check_store", "check_store_async"]

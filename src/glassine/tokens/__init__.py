@@ -1,0 +1,105 @@
+"""How many tokens a text takes, estimated without a tokenizer and for several families of models at once.
+
+`estimate_tokens(text, family)` gives one number, `estimate_all(text)` one for each of `FAMILIES` in a single pass:
+
+    o200k     OpenAI's GPT-4o and later, the o-series, gpt-oss
+    claude3   Claude 3 to 4.6
+    claude48  Claude 4.7 and later
+    gemma3    Gemini and Gemma
+    safe      a model that is not known: what the thriftiest of the common tokenizers would take, never less than
+              o200k, claude3 and gemma3
+
+An estimate is the sum of a weight per pair of neighbouring character classes and a weight per character of each script
+beyond ASCII, fitted on 24 kinds of text in the proportions they have in agents' work (`scripts/fit_tokens.py`). Over a
+few kilobytes it is mostly within 10 %; over a single line within 20 %; languages it was not fitted on can be 25 % off.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from zlib import adler32
+
+from ._exact import TokenCounter, o200k_counter
+from ._families import family_of
+from ._features import RULE_LENGTH, blocks, has_rules, rules
+from ._weights import PAIR_WEIGHTS, RULE_WEIGHTS, SCRIPT_WEIGHTS, UNITS
+
+__all__ = [
+    "ESTIMATOR_VERSION",
+    "FAMILIES",
+    "TokenCounter",
+    "estimate_all",
+    "estimate_tokens",
+    "family_of",
+    "o200k_counter",
+]
+
+FAMILIES = ("o200k", "claude3", "claude48", "gemma3", "safe")
+
+# Stored beside every kept estimate. Raise it whenever a text may get another number than before.
+ESTIMATOR_VERSION = 1
+
+_FITTED = FAMILIES[:4]
+_TABLES = tuple(bytes.fromhex(PAIR_WEIGHTS[family]) for family in _FITTED)
+
+# adler32 started from 0 leaves the sum of the bytes in its lower half, modulo 65,521. A table's weights stay below
+# 64, so that a slice of this length cannot reach the modulus, whatever the text.
+_SLICE = 1024
+
+
+def estimate_tokens(text: str, family: str = "o200k") -> int:
+    """The estimated number of tokens of `text`: 0 for an empty one, else at least 1.
+
+    Takes any string, lone surrogates included. Raises ValueError for a family that is not one of `FAMILIES`.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"unknown token family {family!r}; known are {', '.join(FAMILIES)}")
+    number = FAMILIES.index(family)
+    if number >= len(_FITTED):
+        return estimate_all(text)[number]
+    units = 0
+    beyond = 0.0
+    for piece, pairs, scripts in blocks(text):
+        units += _weigh(pairs, _TABLES[number])
+        if scripts:
+            beyond += sum([n * SCRIPT_WEIGHTS[script][number] for script, n in scripts.items()])
+        if has_rules(pairs):
+            beyond += _rule_weight(rules(piece), number)
+    return ceil(units / UNITS + beyond)
+
+
+def estimate_all(text: str) -> tuple[int, int, int, int, int]:
+    """The estimates for all of `FAMILIES`, in that order, from one pass over `text`."""
+    first, second, third, fourth = _TABLES
+    a = b = c = d = 0  # in units, for the four fitted families
+    beyond = [0.0] * len(FAMILIES)
+    for piece, pairs, scripts in blocks(text):
+        a += _weigh(pairs, first)
+        b += _weigh(pairs, second)
+        c += _weigh(pairs, third)
+        d += _weigh(pairs, fourth)
+        for script, n in scripts.items():
+            beyond = [sum_ + n * weight for sum_, weight in zip(beyond, SCRIPT_WEIGHTS[script], strict=True)]
+        if has_rules(pairs):
+            found = rules(piece)
+            for number in range(len(_FITTED)):
+                beyond[number] += _rule_weight(found, number)
+    o200k = a / UNITS + beyond[0]
+    claude3 = b / UNITS + beyond[1]
+    gemma3 = d / UNITS + beyond[3]
+    safe = max(o200k, claude3, gemma3) + beyond[4]
+    return ceil(o200k), ceil(claude3), ceil(c / UNITS + beyond[2]), ceil(gemma3), ceil(safe)
+
+
+def _weigh(pairs: bytes, table: bytes) -> int:
+    weights = pairs.translate(table)
+    if len(weights) <= _SLICE:
+        return adler32(weights, 0) & 0xFFFF
+    view = memoryview(weights)
+    return sum([adler32(view[i : i + _SLICE], 0) & 0xFFFF for i in range(0, len(weights), _SLICE)])
+
+
+def _rule_weight(found: dict[int, int], number: int) -> float:
+    """What drawn lines cost, less what their pairs have been counted for."""
+    table = _TABLES[number]
+    return sum([n * (RULE_WEIGHTS[number] - RULE_LENGTH * table[code] / UNITS) for code, n in found.items()])
