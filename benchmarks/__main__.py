@@ -35,12 +35,13 @@ def figures(names: tuple[str, ...], console: Console) -> Iterator[Figure]:
                 yield Figure(*row)
 
 
+CAPTION = "ratio: of the median blocks; spread: quartiles of neighbouring blocks; wall: the ratio by the wall clock"
+
+
 def table(rows: list[Figure]) -> Table:
-    shown = Table(
-        box=box.SIMPLE_HEAD, caption="ratio of medians; spread: quartiles of the ratios of neighbouring blocks"
-    )
+    shown = Table(box=box.SIMPLE_HEAD, caption=CAPTION)
     shown.add_column("benchmark", overflow="fold")
-    for title in ("ratio", "spread", "CPU", "bar"):
+    for title in ("ratio", "spread", "wall", "bar"):
         shown.add_column(title, justify="right", no_wrap=True)
     shown.add_column("ok")
     for row in rows:
@@ -49,7 +50,7 @@ def table(rows: list[Figure]) -> Table:
             Text(row.name),
             f"{row.ratio:.3f}{row.unit and ' ' + row.unit}",
             spread,
-            "" if row.cpu is None else f"{row.cpu:.2f}",
+            "" if row.wall is None else f"{row.wall:.2f}",
             "" if row.bar is None else f"≤ {row.bar:g}",
             "" if row.bar is None else Text("yes", "green") if row.ok else Text("MISSED", "bold red"),
         )

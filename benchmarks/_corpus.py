@@ -23,9 +23,10 @@ Wire = dict[str, Any]
 
 SESSION = "chat"
 _ENGLISH = (
-    "the deployment failed because the migration was still holding a lock on the table while the worker tried to "
-    "read it so we roll back first then look at what the log says about the second replica and run the tests again"
-).split()
+    *("the", "deployment", "failed", "because", "a", "migration", "was", "still", "holding", "its", "lock", "so", "we"),
+    *("roll", "back", "first", "then", "look", "at", "what", "each", "replica's", "log", "says", "about", "that"),
+    *("and", "run", "all", "tests", "again", "before", "anything", "else", "is", "changed", "in", "production"),
+)
 _JAPANESE = (
     "本番環境への、デプロイは、移行処理が、テーブルの、ロックを、保持したまま、だったので、失敗しました。",
     "まず、元に戻して、それから、二台目の、ログを、確認し、テストを、もう一度、実行します。",
@@ -37,13 +38,16 @@ def fresh_id() -> str:
     return os.urandom(16).hex()
 
 
-def wires(count: int, *, seed: int = 7) -> Iterator[Wire]:
-    """`count` messages in the wire shape, each with an id of its own."""
-    source = random.Random(seed)
-    pool = [_content(source, step % 4) for step in range(400)]
-    for number in range(count):
-        role, parts = pool[number % len(pool)]
+def wires(count: int) -> Iterator[Wire]:
+    """`count` messages in the wire shape, each with an id of its own. Equal counts give equal contents."""
+    for role, parts in itertools.islice(itertools.cycle(contents()), count):
         yield {"id": fresh_id(), "role": role, "parts": parts}
+
+
+@cache
+def contents() -> list[tuple[str, list[Wire]]]:
+    source = random.Random(7)
+    return [_content(source, step % 4) for step in range(400)]
 
 
 def chunks(count: int, size: int) -> Iterator[list[Wire]]:

@@ -66,16 +66,20 @@ def appender(connection: apsw.Connection, name: str = SESSION) -> Callable[[Wire
             # The five token counts of a message are not filled in yet (0), and no estimator is named (0).
             execute(
                 node_sql,
-                (NS, session, strand, seq, id, parent, role, 0, size, 0, 0, 0, 0, 0, 0)
-                + (length, path_size, *path_tokens, change, None, now),
+                (
+                    *(NS, session, strand, seq, id, parent, role, 0, size, 0, 0, 0, 0, 0, 0),
+                    *(length, path_size, *path_tokens, change, None, now),
+                ),
             )
             if not changes():
                 raise ValueError(f"{id} is there already")
             execute(body_sql, (NS, session, seq, 0, crc, data))
             execute(
                 advance_sql,
-                (NS, name, change, seq + 1, strands, messages + 1, strand, seq, 1)
-                + (length, path_size, *path_tokens, now),
+                (
+                    *(NS, name, change, seq + 1, strands, messages + 1, strand, seq, 1),
+                    *(length, path_size, *path_tokens, now),
+                ),
             )
             execute("COMMIT")
         except BaseException:

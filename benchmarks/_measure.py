@@ -6,19 +6,23 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 Block = Callable[[], object]
 Side = Callable[[], Block]
 """Makes ready what one block of work needs, which is not timed, and gives the block. Every block costs the same."""
 
 
+Clock = Literal["cpu", "wall"]
+
+
 class Figure(NamedTuple):
     """One row of the table. It passes when `ratio <= bar`; a `bar` of None is never missed.
 
-    `low` and `high` are the quartiles of the ratios of neighbouring blocks, `cpu` the ratio in CPU time. They are
-    None where a figure is counted rather than timed. `unit` is set where the figure is no ratio.
+    `low` and `high` are the quartiles of the ratios of neighbouring blocks, by the clock of `ratio`; `wall` is the
+    ratio by the wall clock. They are None where a figure is counted rather than timed. `unit` is set where the figure
+    is no ratio.
     """
 
     name: str
@@ -26,7 +30,7 @@ class Figure(NamedTuple):
     bar: float | None
     low: float | None = None
     high: float | None = None
-    cpu: float | None = None
+    wall: float | None = None
     unit: str = ""
 
     @property
@@ -73,24 +77,29 @@ def in_turn(*sides: Side, blocks: int) -> list[Times]:
     return times
 
 
-def figure(name: str, bar: float | None, subject: Times, floor: Times, *, scale: float = 1.0) -> Figure:
+def figure(
+    name: str, bar: float | None, subject: Times, floor: Times, *, scale: float = 1.0, clock: Clock = "cpu"
+) -> Figure:
     """The median block of `subject` in median blocks of `floor`.
 
-    `scale` is how much more work a block of `floor` does than one of `subject`.
+    `scale` is how much more work a block of `floor` does than one of `subject`. The clock is the CPU's unless the
+    sides wait for threads: on a quiet machine both clocks give the same ratio, on a busy one the wall's tells how
+    often a block had to wait for other programs.
     """
-    pairs = [scale * ours / theirs for ours, theirs in zip(subject.wall, floor.wall, strict=True)]
-    low, _, high = statistics.quantiles(pairs, n=4)
-    wall, cpu = (scale * statistics.median(ours) / statistics.median(theirs) for ours, theirs in zip(subject, floor))
-    return Figure(name, wall, bar, low, high, cpu)
+    ours, floors = getattr(subject, clock), getattr(floor, clock)
+    low, _, high = statistics.quantiles([scale * a / b for a, b in zip(ours, floors, strict=True)], n=4)
+    ratio = scale * statistics.median(ours) / statistics.median(floors)
+    wall = scale * statistics.median(subject.wall) / statistics.median(floor.wall)
+    return Figure(name, ratio, bar, low, high, wall)
 
 
 def compare(name: str, bar: float | None, subject: Side, floor: Side, *, blocks: int, scale: float = 1.0) -> Figure:
-    """Run two sides in turn and give their ratio."""
+    """Run two sides, which stay in this thread, in turn, and give their ratio."""
     ours, theirs = in_turn(subject, floor, blocks=blocks)
     return figure(name, bar, ours, theirs, scale=scale)
 
 
 def plus(first: Times, second: Times) -> Times:
     """What two pieces of work take together, block by block."""
-    wall, cpu = ([a + b for a, b in zip(ours, theirs, strict=True)] for ours, theirs in zip(first, second))
+    wall, cpu = ([a + b for a, b in zip(ours, theirs, strict=True)] for ours, theirs in zip(first, second, strict=True))
     return Times(wall, cpu)

@@ -11,7 +11,7 @@ import glassine
 
 from . import _floor
 from ._corpus import SESSION, copy, stored, wires
-from ._measure import Block, Figure, compare
+from ._measure import Figure, Side, compare, figure, in_turn
 
 SHOWN = 50
 NEWEST = 20
@@ -22,7 +22,7 @@ def run() -> list[Figure]:
     return [*whole(), complete(), *recent(), under_overlay()]
 
 
-def repeated(work: Callable[[], object], times: int) -> Callable[[], Block]:
+def repeated(work: Callable[[], object], times: int = 1) -> Side:
     def block() -> None:
         for _ in range(times):
             work()
@@ -45,12 +45,9 @@ def whole() -> Iterator[Figure]:
         def streamed() -> None:
             assert sum(1 for message in session.iter_history() if message.id and message.role) == 10_000
 
-        yield compare(
-            "history of 10,000 / rows and json.loads", 0.8, repeated(decoded, 1), repeated(floor, 1), blocks=25
-        )
-        yield compare(
-            "stream 10,000 (id, role) / rows and json.loads", 0.5, repeated(streamed, 1), repeated(floor, 1), blocks=25
-        )
+        decoding, streaming, loads = in_turn(repeated(decoded), repeated(streamed), repeated(floor), blocks=30)
+        yield figure("history of 10,000 / rows and json.loads", 0.8, decoding, loads)
+        yield figure("stream 10,000 (id, role) / rows and json.loads", 0.5, streaming, loads)
 
 
 def complete() -> Figure:

@@ -39,17 +39,21 @@ def appends() -> Iterator[Figure]:
             yield compare(
                 f"append a dict, {messages:,} stored / apsw",
                 1.5,
-                lambda ours=ours: dicts(next(ours)),
-                lambda floors=floors: dicts(next(floors)),
+                taking(ours, dicts),
+                taking(floors, dicts),
                 blocks=BLOCKS,
             )
             yield compare(
                 f"append user(text) and make its id, {messages:,} stored / apsw",
                 1.5,
-                lambda ours=ours: texts(next(ours), glassine.user),
-                lambda floors=floors: texts(next(floors), user_by_hand),
+                taking(ours, lambda append: texts(append, glassine.user)),
+                taking(floors, lambda append: texts(append, user_by_hand)),
                 blocks=BLOCKS,
             )
+
+
+def taking(appenders: Iterator[Append], block: Callable[[Append], Block]) -> Side:
+    return lambda: block(next(appenders))
 
 
 def dicts(append: Append) -> Block:
@@ -83,8 +87,9 @@ def statements() -> Iterator[Figure]:
     for messages in (10_000, 100_000):
         name = f"SQL statements of an append, {messages:,} stored / 100 stored"
         yield Figure(name, counts[messages] / counts[100], 1.0)
-    with closing(_floor.connect(copy(stored(10_000), "floor-count"))) as connection:
-        append, seen = _floor.appender(connection), watched(connection)
+    with watching() as seen, closing(_floor.connect(copy(stored(10_000), "floor-count"))) as connection:
+        append = _floor.appender(connection)
+        seen.clear()
         append(next(wires(1)))
     yield Figure("SQL statements of an append / apsw", counts[10_000] / len(seen), 1.0)
 
@@ -104,18 +109,19 @@ def count_statements(messages: int, sessions: int) -> int:
 def watching() -> Iterator[list[str]]:
     """The statements run on connections that are opened in here."""
     seen: list[str] = []
-    hook = lambda connection: watched(connection, seen)  # noqa: E731
-    apsw.connection_hooks.append(hook)
+
+    def note(_cursor: object, sql: str, _bindings: object) -> bool:
+        seen.append(sql)
+        return True
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.exec_trace = note
+
+    apsw.connection_hooks.append(watch)
     try:
         yield seen
     finally:
-        apsw.connection_hooks.remove(hook)
-
-
-def watched(connection: apsw.Connection, seen: list[str] | None = None) -> list[str]:
-    seen = [] if seen is None else seen
-    connection.exec_trace = lambda cursor, sql, bindings: seen.append(sql) or True
-    return seen
+        apsw.connection_hooks.remove(watch)
 
 
 def batches() -> Figure:
@@ -149,7 +155,7 @@ def inner_update() -> Figure:
     """Every update changes the size of its message, so that the totals of all 1,000 that follow change too."""
     shelf = stored(10_000)
     numbers = itertools.count()
-    updates = 5
+    updates = 2  # so that both blocks take about as long, and are disturbed as often
 
     with glassine.open(copy(shelf, "update")) as changed, glassine.open(copy(shelf, "grow")) as grown:
         session = changed.session(SESSION)

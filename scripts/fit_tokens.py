@@ -93,9 +93,7 @@ EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
     "shapes": (1.5, 1.7, 1.7, 1.5, 0.0),
     "pictures": (1.6, 2.1, 2.1, 1.1, 0.0),
     "cjk punctuation": (0.6, 0.8, 0.8, 0.7, 0.0),
-    "hiragana": (0.3, 0.6, 0.6, 0.2, 0.0),
-    "kana": (0.3, 0.6, 0.6, 0.2, 0.0),
-    "katakana": (0.5, 0.8, 0.8, 0.4, 0.0),
+    "kana": (0.35, 0.65, 0.65, 0.3, 0.0),
     "han": (0.6, 0.9, 0.9, 0.35, 0.0),
     "hangul": (0.4, 1.0, 1.0, 0.4, 0.0),
     "emoji": (1.7, 2.2, 2.2, 1.1, 0.4),
@@ -357,12 +355,12 @@ def module(weights: Sequence[Sequence[float]]) -> str:
     lines = [
         '"""The weights of the token estimator. Written by scripts/fit_tokens.py; change them there."""',
         "",
-        "# A weight in PAIR_WEIGHTS is in this fraction of a token.",
+        "# All weights are in this fraction of a token.",
         f"UNITS = {UNITS}",
         "",
         "# By family, what a character of one class costs after one of another: a row of 16 bytes, in hexadecimal, for",
         "# each class before, in the order of _features.CLASSES.",
-        "PAIR_WEIGHTS = {",
+        "PAIR_UNITS = {",
     ]
     for family, row in zip(FITTED, weights, strict=False):
         lines.append(f'    "{family}": (')
@@ -375,16 +373,16 @@ def module(weights: Sequence[Sequence[float]]) -> str:
     lines += [
         "}",
         "",
-        "# Tokens for RULE_LENGTH equal characters in a row, in each family.",
-        f"RULE_WEIGHTS = {RULES}",
+        "# What _features.RULE_LENGTH equal characters in a row cost, in each family.",
+        f"RULE_UNITS = ({', '.join(f'{w * UNITS:.1f}' for w in RULES)})",
         "",
-        "# Tokens that a character of each script adds, in each family, and that `safe` adds to the largest of them; in",
-        "# the order of _features.SCRIPT_NAMES.",
-        "SCRIPT_WEIGHTS = (",
+        "# What a character of each script adds, in each family, and what `safe` adds to the largest of them; in the",
+        "# order of _features.SCRIPT_NAMES.",
+        "SCRIPT_UNITS = (",
     ]
     for script, name in enumerate(_features.SCRIPT_NAMES):
-        cells4 = [row[PAIRS + script] for row in weights[: len(FITTED)]] + [weights[-1][script]]
-        lines.append(f"    ({', '.join(f'{w:.3f}' for w in cells4)}),  # {name}")
+        cells5 = [row[PAIRS + script] for row in weights[: len(FITTED)]] + [weights[-1][script]]
+        lines.append(f"    ({', '.join(f'{w * UNITS:.1f}' for w in cells5)}),  # {name}")
     return "\n".join([*lines, ")", ""])
 
 

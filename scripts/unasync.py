@@ -23,7 +23,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAIRS = [("src/glassine/_async", "src/glassine/_sync"), ("tests/_async", "tests/_sync")]
+PAIRS = [
+    ("src/glassine/_async", "src/glassine/_sync"),
+    ("src/glassine/testing/_async", "src/glassine/testing/_sync"),
+    ("tests/_async", "tests/_sync"),
+]
 
 NAMES = {
     "open_async": "open",
@@ -35,11 +39,13 @@ NAMES = {
     "AsyncIterator": "Iterator",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
+    "check_store_async": "check_store",
+    "together_async": "together",
 }
 # Generic types that stand for their only argument, as Awaitable[T] is T.
-UNWRAPPED: frozenset[str] = frozenset()
+UNWRAPPED = frozenset({"Awaitable"})
 # Lines that have no counterpart, such as @pytest.mark.anyio: whole statements or decorators.
-DROPPED: frozenset[str] = frozenset()
+DROPPED = frozenset({"pytestmark = pytest.mark.anyio"})
 
 # What may not be left over. Names in strings and comments are prose and stay free.
 FOREIGN = re.compile(

@@ -28,7 +28,7 @@ FLOOR_NAMES = ["values", "pure", "storage", "shell", "edges", "façade"]
 FLOORS = {
     VALUES: "messages errors _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
-    "ingesting tokens searching models records redaction handles",
+    "drafting content ingesting tokens searching models records redaction handles",
     STORAGE: "_drivers _queries _sqlite* _postgres* sql _async.backend _async.sqlite* _async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",
@@ -44,7 +44,7 @@ IMPURE_MODULES = (
     "asyncio concurrent fcntl glob http io logging multiprocessing os pathlib queue random sched secrets select shelve "
     "shutil signal socket socketserver sqlite3 ssl subprocess tempfile threading time urllib.request uuid"
 )
-OTHER_PACKAGES = {"msgspec"}
+OTHER_PACKAGES = {"msgspec", "toktok"}
 CLOCK_CALLS = {"now", "utcnow", "today"}
 
 LONGEST, MEDIAN = 700, 250

@@ -9,12 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import zlib
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from . import _json
-from .messages import ROLES, Message, to_micros
 
 MEDIA_MIN = 1024
 """Base64 of this many characters or fewer stays in the row."""
@@ -50,43 +48,11 @@ class External(NamedTuple):
     digest: bytes
 
 
-class Draft(NamedTuple):
-    """A message ready to be written. `size` is the bytes of the whole wire shape, `created_at` microseconds."""
-
-    id: str
-    role: int
-    created_at: int | None
-    codec: int
-    body: bytes
-    crc: int
-    size: int
-    externals: tuple[External, ...]
-
-
-def draft(message: Message) -> Draft:
-    """Lay a message down. It must have its id."""
-    codec, full = message.encoded()
-    body = full
-    externals: tuple[External, ...] = ()
-    if len(full) > MEDIA_MIN and (len(full) > TEXT_LIMIT or any(hint in full for hint in _HINTS)):
-        codec, body, externals = _split(codec, full)
-    created = message.created_at
-    return Draft(
-        message.id,
-        ROLES.index(message.role),
-        None if created is None else to_micros(created),
-        codec,
-        body,
-        zlib.crc32(body),
-        len(full),
-        externals,
-    )
-
-
-def whole(draft: Draft) -> Message:
-    """The message that was laid down."""
-    spilled = tuple((item.path, restore(item.kind, item.prefix, item.data)) for item in draft.externals)
-    return Message.stored(draft.id, ROLES[draft.role], draft.codec, draft.body, spilled)
+def lay_down(codec: int, whole: bytes) -> tuple[int, bytes, tuple[External, ...]]:
+    """Part the encoded wire shape of a message into its row (codec, bytes) and what leaves it."""
+    if len(whole) <= MEDIA_MIN or (len(whole) <= TEXT_LIMIT and not any(hint in whole for hint in _HINTS)):
+        return codec, whole, ()
+    return _split(codec, whole)
 
 
 def restore(kind: ExternalKind, prefix: str, data: bytes) -> Any:
@@ -117,13 +83,14 @@ def _split(codec: int, whole: bytes) -> tuple[int, bytes, tuple[External, ...]]:
     codec, body = _json.encode(wire)
     outer: list[External] = []
     if len(body) > ROW_LIMIT:
-        for path in [("parts", index) for index in range(len(wire["parts"]))] + [
-            (key,) for key in wire if key not in ("id", "role", "parts")
-        ]:
+        left = len(body)
+        places = [("parts", index) for index in range(len(wire["parts"]))]
+        for path in [*places, *((key,) for key in wire if key not in ("id", "role", "parts"))]:
             outer.append(_take_whole(wire, path))
-            codec, body = _json.encode(wire)
-            if len(body) <= ROW_LIMIT:
+            left -= len(outer[-1].data) - len("null")
+            if left <= ROW_LIMIT:
                 break
+        codec, body = _json.encode(wire)
     # Invariant: `restore` runs in this order, and a value is put back before anything inside it.
     return codec, body, tuple(outer + externals)
 

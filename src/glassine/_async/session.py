@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from .. import _json
 from .._ids import RESERVED_PREFIX, check_id
+from ..drafting import Draft, draft
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
 from ..messages import Message, MessageLike, to_micros
 from ..overlays import Overlay
@@ -26,7 +27,6 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
-from ..representation import Draft, draft
 
 if TYPE_CHECKING:
     from .store import AsyncStore

@@ -8,6 +8,7 @@ from typing import Any
 from .._drivers import AsyncSQLiteDriver
 from .._sqlite import Options
 from .._sqlite_ops import appending, checking, editing, ingesting, overlaying, reading, sessions
+from ..drafting import Draft
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -23,7 +24,6 @@ from ..records import (
     StoreInfo,
     Usage,
 )
-from ..representation import Draft
 
 Plan = reading.Plan
 

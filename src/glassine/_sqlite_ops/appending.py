@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._sqlite import Database
+from ..drafting import Draft, drafted
 from ..errors import ConflictError, LeafMovedError
 from ..records import NOTHING, Named, Ref, Totals
-from ..representation import Draft, whole
 from ..tree import Position
 from . import bodies
 from .heads import Head, Node, create, find_head, find_node, is_open, need_node, save_head
@@ -84,7 +84,7 @@ def _existing(db: Database, ref: Ref, head: Head, draft: Draft, at: Position | N
     if named and node.parent != (at and at.seq):
         raise ConflictError("it is already stored under another parent", session_id=ref.session, message_id=draft.id)
     row = db.execute(db.queries.message_get, (head.ns, head.session, draft.id)).fetchone()
-    if bodies.message(db, head.ns, head.session, row) != whole(draft):
+    if bodies.message(db, head.ns, head.session, row) != drafted(draft):
         raise ConflictError(
             "it is already stored with other content; `update` changes a message",
             session_id=ref.session,

@@ -8,9 +8,10 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from .._sqlite import Database
+from ..drafting import Draft
 from ..errors import CorruptMessageError
 from ..messages import ROLES, Message
-from ..representation import CHUNK, EXTERNAL_KINDS, Draft, restore
+from ..representation import CHUNK, EXTERNAL_KINDS, restore
 from .heads import Head
 
 _MEDIA = EXTERNAL_KINDS.index("media")

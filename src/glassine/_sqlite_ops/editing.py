@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .._sqlite import Database
+from ..drafting import Draft
 from ..errors import CorruptMessageError, MessageNotFoundError
 from ..messages import Message
 from ..overlays import cuts
 from ..records import NOTHING, Ref, Totals
 from ..redaction import tells
-from ..representation import Draft
 from ..tree import Path, Position
 from . import bodies
 from .heads import (

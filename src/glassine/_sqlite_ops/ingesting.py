@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._sqlite import Database
+from ..drafting import draft
 from ..ingesting import Append, reconcile
 from ..messages import Message
 from ..records import Ingested, Named, Ref
-from ..representation import draft
 from .appending import append
 from .editing import update
 from .heads import find_head, find_node

@@ -18,9 +18,11 @@ _SUMMARY = KINDS.index("summary")
 def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
     """Lay a summary over `first`..`last`. Raises InvalidRangeError when it does not fit what lies there."""
     head = need_message_head(db, ref, first, "first message")
-    start = need_node(db, ref, head, first, "first message")
-    end = need_node(db, ref, head, last, "last message")
     there = list_overlays(db, head)
+    # A summary's message, named as the first, means the first message it covers: a history's range is taken whole.
+    begins = next((overlay.first_id for overlay in there if overlay.message_id == first), first)
+    start = need_node(db, ref, head, begins, "first message")
+    end = need_node(db, ref, head, last, "last message")
     for overlay in there:
         if overlay.id == overlay_id:
             # Invariant: as with messages, laying the same overlay again is a no-op, so that a retry is safe.

@@ -9,6 +9,7 @@ from typing import Any
 from .._drivers import SQLiteDriver
 from .._sqlite import Options
 from .._sqlite_ops import appending, checking, editing, ingesting, overlaying, reading, sessions
+from ..drafting import Draft
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -24,7 +25,6 @@ from ..records import (
     StoreInfo,
     Usage,
 )
-from ..representation import Draft
 
 Plan = reading.Plan
 

@@ -85,18 +85,22 @@ def heading(message: glassine.Message, before: datetime | None) -> Text:
     label, style = title(message)
     text = Text(label, style=style)
     # A summary carries the time when it was laid, which for an imported one says nothing.
-    if message.created_at is not None and style != SUMMARY_STYLE:
+    if message.created_at is not None and not is_summary(message):
         text.append(f"  {clock(message.created_at, before)}", style="dim")
     return text
 
 
+def is_summary(message: glassine.Message) -> bool:
+    """Whether it stands for messages under a summary (nobody else may use such an id)."""
+    return message.id.startswith("compaction_")
+
+
 def title(message: glassine.Message) -> tuple[str, str]:
     """Who speaks, and in what style: the role, or what stands in its place."""
-    metadata = message.metadata or {}
-    ours = metadata.get("glassine")
-    if isinstance(ours, dict) and ours.get("kind") == "summary":
-        stale = ", stale" if ours.get("stale") else ""
-        return f"summary of {count(int(ours.get('messages', 0)), 'message')}{stale}", SUMMARY_STYLE
+    metadata: dict[str, Any] = message.metadata or {}
+    if is_summary(message):
+        ours = metadata["glassine"]
+        return f"summary of {count(ours['messages'], 'message')}{', stale' if ours['stale'] else ''}", SUMMARY_STYLE
     origin = metadata.get("origin")
     if isinstance(origin, str):
         return f"{message.role} ({line(origin)})", "dim"
@@ -114,8 +118,8 @@ def pieces(message: glassine.Message) -> Iterator[Piece]:
     """What a message says, part by part."""
     calls = {call.part: call for call in glassine.calls(message)}
     results = {result.part: result for result in glassine.results(message)}
-    label, style = title(message)
-    limit = SUMMARY_LINES if style == SUMMARY_STYLE else ASIDE_LINES if style == "dim" and "(" in label else None
+    aside = "origin" in (message.metadata or {})
+    limit = SUMMARY_LINES if is_summary(message) else ASIDE_LINES if aside else None
     parts: Sequence[Any] = message.parts
     for index, part in enumerate(parts):
         if index in calls:
@@ -123,7 +127,7 @@ def pieces(message: glassine.Message) -> Iterator[Piece]:
         if index in results:
             yield from _result(results[index])
         if index not in calls and index not in results:
-            yield _part(part, "dim" if limit == ASIDE_LINES else "", limit)
+            yield _part(part, "dim" if aside else "", limit)
 
 
 def _part(part: dict[str, Any], style: str, limit: int | None) -> Piece:

@@ -92,7 +92,7 @@ def _print_conversation(
 ) -> bool:
     from rich.text import Text
 
-    from ._messages import render
+    from ._messages import is_summary, render
 
     out = screen()
     _print_header(out, store, info)
@@ -106,7 +106,8 @@ def _print_conversation(
         try:
             for row in render(message, out.width, before):
                 out.print(row)
-            before = message.created_at or before
+            if not is_summary(message):
+                before = message.created_at or before
         except CorruptMessageError as error:
             out.print(Text(f"\n{line(str(error))}", style="red"))
             bad = True

@@ -22,7 +22,7 @@ from zlib import adler32
 from ._exact import TokenCounter, o200k_counter
 from ._families import family_of
 from ._features import RULE_LENGTH, blocks, has_rules, rules
-from ._weights import PAIR_WEIGHTS, RULE_WEIGHTS, SCRIPT_WEIGHTS, UNITS
+from ._weights import PAIR_UNITS, RULE_UNITS, SCRIPT_UNITS, UNITS
 
 __all__ = [
     "ESTIMATOR_VERSION",
@@ -40,7 +40,7 @@ FAMILIES = ("o200k", "claude3", "claude48", "gemma3", "safe")
 ESTIMATOR_VERSION = 1
 
 _FITTED = FAMILIES[:4]
-_TABLES = tuple(bytes.fromhex(PAIR_WEIGHTS[family]) for family in _FITTED)
+_TABLES = tuple(bytes.fromhex(PAIR_UNITS[family]) for family in _FITTED)
 
 # adler32 started from 0 leaves the sum of the bytes in its lower half, modulo 65,521. A table's weights stay below
 # 64, so that a slice of this length cannot reach the modulus, whatever the text.
@@ -57,38 +57,49 @@ def estimate_tokens(text: str, family: str = "o200k") -> int:
     number = FAMILIES.index(family)
     if number >= len(_FITTED):
         return estimate_all(text)[number]
-    units = 0
-    beyond = 0.0
+    table = _TABLES[number]
+    units = 0.0
     for piece, pairs, scripts in blocks(text):
-        units += _weigh(pairs, _TABLES[number])
-        if scripts:
-            beyond += sum([n * SCRIPT_WEIGHTS[script][number] for script, n in scripts.items()])
+        units += _weigh(pairs, table)
+        for script, n in scripts.items():
+            units += n * SCRIPT_UNITS[script][number]
         if has_rules(pairs):
-            beyond += _rule_weight(rules(piece), number)
-    return ceil(units / UNITS + beyond)
+            units += _rule_units(rules(piece), number)
+    return max(ceil(units / UNITS), 1) if text else 0
 
 
 def estimate_all(text: str) -> tuple[int, int, int, int, int]:
     """The estimates for all of `FAMILIES`, in that order, from one pass over `text`."""
+    if not text:
+        return 0, 0, 0, 0, 0
     first, second, third, fourth = _TABLES
-    a = b = c = d = 0  # in units, for the four fitted families
-    beyond = [0.0] * len(FAMILIES)
+    extra = o200k = claude3 = claude48 = gemma3 = 0.0
     for piece, pairs, scripts in blocks(text):
-        a += _weigh(pairs, first)
-        b += _weigh(pairs, second)
-        c += _weigh(pairs, third)
-        d += _weigh(pairs, fourth)
+        o200k += _weigh(pairs, first)
+        claude3 += _weigh(pairs, second)
+        claude48 += _weigh(pairs, third)
+        gemma3 += _weigh(pairs, fourth)
         for script, n in scripts.items():
-            beyond = [sum_ + n * weight for sum_, weight in zip(beyond, SCRIPT_WEIGHTS[script], strict=True)]
+            a, b, c, d, e = SCRIPT_UNITS[script]
+            o200k += n * a
+            claude3 += n * b
+            claude48 += n * c
+            gemma3 += n * d
+            extra += n * e
         if has_rules(pairs):
             found = rules(piece)
-            for number in range(len(_FITTED)):
-                beyond[number] += _rule_weight(found, number)
-    o200k = a / UNITS + beyond[0]
-    claude3 = b / UNITS + beyond[1]
-    gemma3 = d / UNITS + beyond[3]
-    safe = max(o200k, claude3, gemma3) + beyond[4]
-    return ceil(o200k), ceil(claude3), ceil(c / UNITS + beyond[2]), ceil(gemma3), ceil(safe)
+            o200k += _rule_units(found, 0)
+            claude3 += _rule_units(found, 1)
+            claude48 += _rule_units(found, 2)
+            gemma3 += _rule_units(found, 3)
+    safe = max(o200k, claude3, gemma3) + extra
+    return (
+        max(ceil(o200k / UNITS), 1),
+        max(ceil(claude3 / UNITS), 1),
+        max(ceil(claude48 / UNITS), 1),
+        max(ceil(gemma3 / UNITS), 1),
+        max(ceil(safe / UNITS), 1),
+    )
 
 
 def _weigh(pairs: bytes, table: bytes) -> int:
@@ -96,10 +107,13 @@ def _weigh(pairs: bytes, table: bytes) -> int:
     if len(weights) <= _SLICE:
         return adler32(weights, 0) & 0xFFFF
     view = memoryview(weights)
-    return sum([adler32(view[i : i + _SLICE], 0) & 0xFFFF for i in range(0, len(weights), _SLICE)])
+    total = 0
+    for start in range(0, len(weights), _SLICE):
+        total += adler32(view[start : start + _SLICE], 0) & 0xFFFF
+    return total
 
 
-def _rule_weight(found: dict[int, int], number: int) -> float:
+def _rule_units(found: dict[int, int], number: int) -> float:
     """What drawn lines cost, less what their pairs have been counted for."""
     table = _TABLES[number]
-    return sum([n * (RULE_WEIGHTS[number] - RULE_LENGTH * table[code] / UNITS) for code, n in found.items()])
+    return sum([n * (RULE_UNITS[number] - RULE_LENGTH * table[code]) for code, n in found.items()])

@@ -80,9 +80,7 @@ SCRIPTS = (
     ("shapes", 0x2580, 0x25FF),
     ("pictures", 0x2600, 0x27BF),
     ("cjk punctuation", 0x3000, 0x303F),
-    ("hiragana", 0x3040, 0x307F),
-    ("kana", 0x3080, 0x30BF),
-    ("katakana", 0x30C0, 0x30FF),
+    ("kana", 0x3040, 0x30FF),
     ("han", 0x4E00, 0x9FFF),
     ("hangul", 0xAC00, 0xD7FF),
     ("emoji", 0xD800, 0xD83F),  # the high surrogates of U+10000 to U+1FFFF; low ones are not counted
@@ -132,7 +130,7 @@ _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 _GROUPS = list(dict.fromkeys(_script_of_block(high) for high in range(256)))
 _HIGH_GROUP = bytes(_GROUPS.index(_script_of_block(high)) << 2 for high in range(256))
 _LOW_QUARTER = bytes(low >> 6 for low in range(256))
-_SCRIPT_OF_CODE = tuple(script for quarters in _GROUPS for script in quarters)
+_SCRIPT = bytes(script for quarters in _GROUPS for script in quarters).ljust(256, b"\0")
 _UNCOUNTED = bytes([*range(_HIGH_GROUP[0], _HIGH_GROUP[0] + 2), *range(_HIGH_GROUP[0xDC], _HIGH_GROUP[0xDC] + 4)])
 
 _NO_SCRIPTS: dict[int, int] = {}
@@ -142,7 +140,8 @@ BLOCK = 1 << 16  # characters looked at together: bounds the memory that a long 
 # Lines drawn with one of these are a token or two however long, and pairs would count them many times over.
 RULE_CHARACTERS = "=-*#_."
 RULE_LENGTH = 8
-_RULE_PAIRS = tuple(bytes([code * 0x11]) * (RULE_LENGTH - 1) for code in {_CLASS[ord(c)] for c in RULE_CHARACTERS})
+_JOINER_RULE = bytes([_CODE["joiner"] * 0x11]) * (RULE_LENGTH - 1)
+_MARK_RULE = bytes([_CODE["mark"] * 0x11]) * (RULE_LENGTH - 1)
 
 
 def features(text: str, previous: int = 0) -> tuple[bytes, dict[int, int]]:
@@ -169,19 +168,23 @@ def _script_counts(text: str) -> dict[int, int]:
     units = text.encode("utf-16-le", "surrogatepass")
     low, high = units[::2], units[1::2]
     number = int.from_bytes(high.translate(_HIGH_GROUP), "little") | int.from_bytes(low.translate(_LOW_QUARTER), "little")
-    rest = number.to_bytes(len(low), "little").translate(None, _UNCOUNTED)
+    rest = number.to_bytes(len(low), "little").translate(_SCRIPT, _UNCOUNTED)
     counts: dict[int, int] = {}
-    while rest:  # peeled off one by one: a text is written in few scripts
-        code = rest[0]
-        before = len(rest)
-        rest = rest.translate(None, bytes((code,)))
-        script = _SCRIPT_OF_CODE[code]
-        counts[script] = counts.get(script, 0) + before - len(rest)
+    left = len(rest)
+    while left:  # peeled off one by one: a text is written in few scripts
+        script = rest[0]
+        rest = rest.translate(None, rest[:1])
+        counts[script] = left - len(rest)
+        left = len(rest)
     return counts
 
 
 def blocks(text: str) -> Iterator[tuple[str, bytes, dict[int, int]]]:
     """Pieces of BLOCK characters with their features. Pairs reach over the seams, so where they lie changes nothing."""
+    if len(text) <= BLOCK:
+        if text:
+            yield text, *features(text)
+        return
     previous = 0
     for start in range(0, len(text), BLOCK):
         piece = text[start : start + BLOCK]
@@ -192,7 +195,7 @@ def blocks(text: str) -> Iterator[tuple[str, bytes, dict[int, int]]]:
 
 def has_rules(pairs: bytes) -> bool:
     """Whether `rules` may find any; quick."""
-    return any(run in pairs for run in _RULE_PAIRS)
+    return _JOINER_RULE in pairs or _MARK_RULE in pairs
 
 
 def rules(text: str) -> dict[int, int]:

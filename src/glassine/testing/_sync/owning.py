@@ -1,0 +1,137 @@
+# Generated from src/glassine/testing/_async/owning.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""Sessions and namespaces: what belongs to whom, what a list shows, what a deletion takes along."""
+
+from __future__ import annotations
+
+import base64
+
+from glassine import Lineage, SessionNotFoundError, Store, Usage
+
+from .._expecting import equal, ids, raises, say, says, true
+
+_MEDIA = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 8).decode()
+
+
+def nothing_crosses_between_namespaces(store: Store) -> None:
+    names = ["a_b", "a%b", "aXb", "a", "A", "a_", "ab"]  # wildcards and prefixes of each other
+    for name in names:
+        session = store.namespace(name).session("s")
+        session.append([say("m1", name), {"id": "m2", "role": "user", "parts": [{"type": "file", "url": _MEDIA}]}])
+        session.describe(title=name)
+        session.add_event("kind", name, id="e")
+    store.namespace("a_b").session("only here").append(say("m1"))
+    for name in names:
+        there = store.namespace(name)
+        session = there.session("s")
+        equal(session.history()[0].text, name, f"the history in {name!r}")
+        equal(session.info().title, name, "the title")
+        equal([event.data for event in session.events()], [name], "the events")
+        expected = ["only here", "s"] if name == "a_b" else ["s"]
+        equal([info.id for info in there.sessions()], expected, f"the sessions of {name!r}")
+    true(store.namespace("a_b").delete_session("s"), "delete_session")
+    equal(store.namespace("a%b").was_deleted("s"), False, "was_deleted next door")
+    for name in names[1:]:
+        found = store.namespace(name).session("s").history()[1].to_dict()
+        equal(found["parts"][0]["url"] == _MEDIA, True, f"the media of {name!r}")
+    equal(store.sessions(), [], "the namespace that the store was opened with")
+
+
+def another_namespace_cannot_touch_a_session(store: Store) -> None:
+    mine, other = store.namespace("mine"), store.namespace("other")
+    mine.session("s").append(says("m1", "m2"))
+    mine.session("s").add_compaction("summary", "m1", "m1", id="o1")
+    stranger = other.session("s")
+    equal(stranger.history(), [], "history")
+    equal(stranger.message("m1"), None, "message")
+    equal((stranger.delete("m1"), stranger.clear()), (0, 0), "delete, clear")
+    equal(other.delete_session("s"), False, "delete_session")
+    with raises(SessionNotFoundError):
+        stranger.info()
+    stranger.append(say("m1", "the stranger's"))
+    equal(ids(mine.session("s").history(raw=True)), ["m1", "m2"], "the owner's history")
+    equal(mine.session("s").history(raw=True)[0].text, "m1", "the owner's text")
+
+
+def sessions_are_listed_newest_write_first(store: Store) -> None:
+    for id in ("s1", "s2", "s3"):
+        store.session(id).append(say("m1"))
+    store.session("s1").append(say("m2"))
+    equal([info.id for info in store.sessions()], ["s1", "s3", "s2"], "sessions")
+    equal([info.id for info in store.sessions(limit=2)], ["s1", "s3"], "sessions(limit=2)")
+    equal(store.sessions(limit=0), [], "sessions(limit=0)")
+
+
+def a_session_describes_itself(store: Store) -> None:
+    session = store.session("s")
+    session.describe(
+        title="題名\0 \ud800",
+        source="claude-code",
+        model="claude",
+        lineage=Lineage("sidechain", "parent", "m7"),
+        metadata={"cwd": "/家", "nul": "\0", "lone": "\ud800"},
+    )
+    session.append(says("m1", "m2"))
+    session.append(say("x"), parent="m1")
+    session.describe(title="新しい題名")
+    info = session.info()
+    equal((info.id, info.namespace, info.title), ("s", store.namespace_name, "新しい題名"), "id, namespace, title")
+    equal((info.source, info.model), ("claude-code", "claude"), "what was not given stays")
+    equal(info.lineage, Lineage("sidechain", "parent", "m7"), "lineage")
+    equal(info.metadata, {"cwd": "/家", "nul": "\0", "lone": "\ud800"}, "metadata")
+    equal((info.messages, info.path_length, info.leaf_id), (3, 2, "x"), "counts")
+    equal(info.size, sum(len(message.encoded()[1]) for message in session.history()), "size")
+    true(info.created_at <= info.updated_at, "created_at is not after updated_at")
+    equal(store.sessions()[0], info, "what the list shows")
+
+
+def a_deleted_session_leaves_nothing(store: Store) -> None:
+    session = store.session("s")
+    session.append([*says("m1", "m2"), {"id": "m3", "role": "user", "parts": [{"type": "file", "url": _MEDIA}]}])
+    session.append(say("big", "b" * 400_000))
+    session.add_compaction("summary", "m1", "m2", id="o1")
+    session.describe(title="title", metadata={"a": 1})
+    session.add_event("kind", "data", id="e1")
+    session.add_usage(Usage("u1", input_tokens=5))
+    session.delete("m2")
+    equal(store.was_deleted("s"), False, "was_deleted before")
+    equal(store.delete_session("s"), True, "delete_session")
+    equal((store.delete_session("s"), store.was_deleted("s")), (False, True), "again; was_deleted")
+    equal(store.sessions(), [], "sessions")
+    equal(session.history(), [], "the history of a handle from before")
+    session.append(say("m1", "anew"))
+    info = session.info()
+    equal((info.title, info.metadata, info.messages), (None, None, 1), "a session of the same id")
+    equal((session.events(), session.usage(), session.deletions()), ([], [], []), "what is beside")
+    equal(session.overlays(), [], "overlays")
+    equal(store.was_deleted("s"), False, "was_deleted after it was made again")
+    true(store.verify().clean, "verify is clean")
+
+
+def shared_media_outlive_one_owner(store: Store) -> None:
+    wire = {"id": "m1", "role": "user", "parts": [{"type": "file", "mediaType": "image/png", "url": _MEDIA}]}
+    one, two = store.session("one"), store.session("two")
+    one.append([wire, {**wire, "id": "m2"}])
+    two.append(wire)
+
+    def still_there() -> None:
+        found = two.message("m1")
+        true(found is not None and found.to_dict() == wire, "the other owner's picture is there")
+
+    one.delete("m1")
+    still_there()
+    one.update(say("m2", "no picture any more"))
+    still_there()
+    store.delete_session("one")
+    still_there()
+    true(store.verify().clean, "verify is clean")
+
+
+def a_store_tells_what_it_holds(store: Store) -> None:
+    store.session("one").append(says("m1", "m2"))
+    store.session("two").append(say("m1"))
+    store.namespace("elsewhere").session("one").append(say("m1"))
+    info = store.info()
+    equal((info.namespace, info.sessions, info.messages), (store.namespace_name, 2, 3), "this namespace")
+    true({store.namespace_name, "elsewhere"} <= set(info.namespaces), "the namespaces")
+    check = store.verify()
+    equal((check.sessions, check.messages, check.problems), (2, 3, ()), "verify")

@@ -1,0 +1,115 @@
+# Generated from src/glassine/testing/_async/reading.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""Reading paths: whole, page by page, and from the end."""
+
+from __future__ import annotations
+
+from glassine import Store
+
+from .._expecting import equal, ids, raises, say, says, true
+
+
+def long_paths_come_whole_and_in_order(store: Store) -> None:
+    session = store.session("s")
+    names: list[str] = []
+    for upto in (255, 256, 257, 513, 1200):
+        batch = [f"m{number}" for number in range(len(names), upto)]
+        session.append(says(*batch))
+        names += batch
+        equal(ids(session.history()), names, f"history of {upto}")
+        equal([m.id for m in session.iter_history()], names, f"iter_history of {upto}")
+        equal([m.id for m in session.iter_history(newest_first=True)], names[::-1], f"newest first of {upto}")
+        equal(session.path_length(), upto, "path_length")
+    session.append(say("x"), parent="m300")
+    equal([m.id for m in session.iter_history()], [*names[:301], "x"], "a branch off a long path")
+
+
+def large_messages_come_whole(store: Store) -> None:
+    session = store.session("s")
+    texts = [letter * 1_500_000 for letter in "a山b"]
+    session.append([say(f"m{number}", text) for number, text in enumerate(texts)])
+    equal([message.text for message in session.history()] == texts, True, "the texts are as they were")
+    found = [message.text for message in session.iter_history(newest_first=True)]
+    equal(found == texts[::-1], True, "the texts, newest first, are as they were")
+
+
+def a_path_through_many_branches(store: Store) -> None:
+    session = store.session("s")
+    expected: list[str] = []
+    for number in range(40):
+        session.append(say(f"m{number}"))
+        expected.append(f"m{number}")
+        session.append(says(f"off{number}", f"far{number}"))
+        session.switch(f"m{number}")
+    equal(ids(session.history()), expected, "history")
+    equal([m.id for m in session.iter_history(newest_first=True)], expected[::-1], "newest first")
+    equal(ids(session.history("far3")), ["m0", "m1", "m2", "m3", "off3", "far3"], "an early branch")
+    equal(ids(session.recent(3)), expected[-3:], "recent")
+
+
+def recent_counts_messages(store: Store) -> None:
+    session = store.session("s")
+    session.append(says("m1", "m2", "m3", "m4"))
+    size = len(b'{"id":"m1","role":"user","parts":[{"type":"text","text":"m1"}]}')
+    for limit, expected in ((0, []), (1, ["m4"]), (3, ["m2", "m3", "m4"]), (4, ["m1", "m2", "m3", "m4"])):
+        recent = session.recent(limit)
+        equal(ids(recent), expected, f"recent({limit})")
+        equal((recent.cut, recent.total_messages, recent.total_bytes), (limit < 4, 4, 4 * size), "what it reports")
+    equal(ids(session.recent()), ["m1", "m2", "m3", "m4"], "recent without a limit")
+    equal(ids(session.recent(2, leaf="m3")), ["m2", "m3"], "recent at another leaf")
+
+
+def recent_counts_bytes(store: Store) -> None:
+    session = store.session("s")
+    session.append([say("m1", "x" * 5000), say("m2", "山" * 100), say("m3"), say("m4")])
+    sizes = [item.size for item in session.outline()]
+    true(sizes[1] > 300, "a character of three bytes counts three")
+    whole = session.recent(max_bytes=sum(sizes))
+    equal((ids(whole), whole.cut), (["m1", "m2", "m3", "m4"], False), "a budget that fits all")
+    equal(ids(session.recent(max_bytes=sum(sizes) - 1)), ["m2", "m3", "m4"], "a byte less")
+    equal(ids(session.recent(max_bytes=sizes[3] + sizes[2])), ["m3", "m4"], "an exact budget")
+    equal(ids(session.recent(max_bytes=1)), ["m4"], "the leaf, even over budget")
+    equal(ids(session.recent(max_bytes=1, min_messages=3)), ["m2", "m3", "m4"], "a floor of messages")
+    equal(ids(session.recent(max_bytes=1, min_messages=0)), [], "no floor")
+    equal(ids(session.recent(2, max_bytes=1, min_messages=3)), ["m3", "m4"], "both limits")
+
+
+def negative_limits_are_refused(store: Store) -> None:
+    session = store.session("s")
+    session.append(says("m1", "m2"))
+    with raises(ValueError):
+        session.recent(-1)
+    with raises(ValueError):
+        session.recent(max_bytes=-1)
+    with raises(ValueError):
+        session.recent(min_messages=-1)
+    with raises(ValueError):
+        store.sessions(limit=-1)
+
+
+def a_paused_reader_holds_up_nobody(store: Store) -> None:
+    session = store.session("s")
+    names = [f"m{number}" for number in range(600)]
+    session.append(says(*names))
+    seen = []
+    for message in session.iter_history():
+        if not seen:
+            session.append(say("later"))
+            session.switch("m2")
+        seen.append(message.id)
+    equal(seen, names, "what the reader sees: the path as it was when it began")
+    session.delete("m1")
+
+
+def the_outline_is_the_whole_tree(store: Store) -> None:
+    session = store.session("s")
+    session.append(says("m1", "m2"))
+    session.append(say("x", role="assistant"), parent="m1")
+    session.append(say("r"), parent=None)
+    outline = session.outline()
+    equal(
+        [(item.id, item.parent_id, item.role) for item in outline],
+        [("m1", None, "user"), ("m2", "m1", "user"), ("x", "m1", "assistant"), ("r", None, "user")],
+        "outline",
+    )
+    wire = session.message("m1")
+    equal(outline[0].size, len(wire.encoded()[1]) if wire else None, "the size of a message")
