@@ -98,6 +98,7 @@ EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
     "hangul": (0.4, 1.0, 1.0, 0.4, 0.0),
     "emoji": (1.7, 2.2, 2.2, 1.1, 0.4),
     "rare han": (3.7, 3.7, 3.7, 3.7, 0.0),
+    "low surrogates": (0.0, 0.0, 0.0, 0.0, 0.0),
     "cjk compatibility": (2.7, 1.7, 1.7, 1.7, 0.0),
     "variation selectors": (0.6, 0.6, 0.6, 0.6, 0.0),
     "full width": (0.7, 1.0, 0.9, 0.6, 0.0),

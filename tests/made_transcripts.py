@@ -63,7 +63,7 @@ class Script:
     def write(self, path: Path, upto: int | None = None) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in self.lines[:upto])
-        path.write_text(text, "utf-8")
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
         return path
 
 

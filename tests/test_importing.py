@@ -35,8 +35,8 @@ def one(result: ImportResult) -> SessionImport:
     return session
 
 
-def texts(session: glassine.Session, **options: bool) -> list[str]:
-    return [message.text for message in session.history(**options)]
+def texts(session: glassine.Session, *, raw: bool = False) -> list[str]:
+    return [message.text for message in session.history(raw=raw)]
 
 
 def test_a_conversation_becomes_a_session(store: glassine.Store, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 import glassine
 from glassine._ids import check_id
 from glassine.messages import Message
-from glassine.transcripts import Conversation, Transcript, detect, discover, read, read_many
+from glassine.transcripts import Conversation, Problem, Transcript, detect, discover, read, read_many
 
 Line = dict[str, Any]
 DEMO = Path(glassine.__file__).parent / "demo_data"
@@ -592,6 +593,19 @@ def test_lines_that_are_no_messages_are_bridged_and_kept(write: Write) -> None:
     assert transcript.report.problems == ()
 
 
+def test_events_of_a_session_without_messages_are_kept(write: Write) -> None:
+    conversation = one(
+        read(
+            write(
+                line("system", "z1", None, subtype="session_start", sessionId="before"),
+                {"type": "file-history-snapshot", "messageId": "z1", "snapshot": {}},
+                user("u1", None),
+            )
+        )
+    )
+    assert [event.line for event in conversation.events] == [1, 2]
+
+
 def test_a_missing_parent_begins_a_path_and_is_reported(write: Write) -> None:
     transcript = read(
         write(line("system", "s1", "gone", subtype="turn_duration"), user("u1", "s1"), user("u2", "lost"))
@@ -601,6 +615,11 @@ def test_a_missing_parent_begins_a_path_and_is_reported(write: Write) -> None:
         (1, "missing-parent", "s1 follows gone"),
         (3, "missing-parent", "u2 follows lost"),
     ]
+
+
+def test_problems_are_in_the_order_of_the_file(write: Write) -> None:
+    transcript = read(write(user("u1", "gone"), line("novelty", "n1", "u1"), user("u2", "lost")))
+    assert [problem.line for problem in transcript.report.problems] == [1, 2, 3]
 
 
 def test_late_parents_and_cycles_are_cut(write: Write) -> None:
@@ -1236,9 +1255,14 @@ def test_the_demo_shows_what_transcripts_have() -> None:
 # ---- properties
 
 
+DOCUMENTED = set(", ".join(re.findall(r"^ +\| ([a-z0-9, -]+) \|", Problem.__doc__ or "", re.MULTILINE)).split(", "))
+
+
 def check_sound(transcript: Transcript) -> None:
     """What holds for any input at all."""
     report = transcript.report
+    assert {problem.code for problem in report.problems} <= DOCUMENTED
+    assert [problem.line for problem in report.problems] == sorted(problem.line for problem in report.problems)
     assert report.messages == sum(len(item.messages) for item in transcript.conversations)
     if transcript.conversations:
         assert report.events == sum(len(item.events) for item in transcript.conversations)

@@ -73,34 +73,34 @@ class Database:
         connection, execute, options = self.connection, self.execute, self.options
         connection.set_busy_handler(_patience(options.busy_timeout))
         execute(f"PRAGMA page_size={PAGE_SIZE}")
-        version = execute("PRAGMA user_version").fetchall()[0][0]
-        if version == 0:
-            self._claim()
+        version = self._known_version()
         if not options.memory:
             _eventually(lambda: execute("PRAGMA journal_mode=WAL").fetchall(), options.busy_timeout)
         execute(f"PRAGMA synchronous={'FULL' if options.durability == 'full' else 'NORMAL'}")
         execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         execute("PRAGMA temp_store=MEMORY")
+        # Freed bytes are overwritten at once, so that `redact` need not wonder where earlier states of a message lie.
+        # Appends pay nothing for it.
+        execute("PRAGMA secure_delete=ON")
         if version < len(MIGRATIONS):
             self._migrate()
-        elif version > len(MIGRATIONS):
+
+    def _known_version(self) -> int:
+        """The schema version, of a database that is new or ours. Others are refused, before anything is changed."""
+        execute, location = self.execute, self.options.path
+        version: int = execute("PRAGMA user_version").fetchall()[0][0]
+        used = version or execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+        # Invariant: our mark is read last. Whoever sees that another process has made the tables sees its mark too.
+        if execute("PRAGMA application_id").fetchall()[0][0] != APPLICATION_ID and used:
+            raise NotADatabaseError("this SQLite database belongs to another program", location=location)
+        if version > len(MIGRATIONS):
             raise SchemaVersionError(
                 f"the database has schema version {version}, this glassine knows up to {len(MIGRATIONS)}; upgrade it",
-                location=options.path,
+                location=location,
                 actual=version,
                 limit=len(MIGRATIONS),
             )
-        if version and execute("PRAGMA application_id").fetchall()[0][0] != APPLICATION_ID:
-            self._refuse()
-
-    def _claim(self) -> None:
-        """Refuse a database that is somebody else's: one with tables and without our mark."""
-        marked = self.execute("PRAGMA application_id").fetchall()[0][0] == APPLICATION_ID
-        if not marked and self.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
-            self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise NotADatabaseError("this SQLite database belongs to another program", location=self.options.path)
+        return version
 
     def _migrate(self) -> None:
         # Invariant: all migrations in one write transaction. Whoever comes second finds the version already there.

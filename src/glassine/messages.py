@@ -222,7 +222,8 @@ class Message:
 
     def check(self) -> None:
         """Decode the parts now. Raises CorruptMessageError if they cannot be read."""
-        self._wire  # noqa: B018  (decodes and keeps)
+        if self._data is None:
+            self._data = self._decode()
 
     def encoded(self) -> tuple[int, bytes]:
         """(codec, bytes) of the whole wire shape, as `_json.encode` makes them."""

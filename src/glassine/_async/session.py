@@ -78,7 +78,7 @@ class AsyncSession:
         another named parent, it is a ConflictError. With `expect_leaf` the append fails with LeafMovedError when
         the active leaf is another one (None: when there is any).
         """
-        single = isinstance(message, (Message, Mapping))
+        single = isinstance(message, (Message, dict, Mapping))
         items = [message] if isinstance(message, (Message, Mapping)) else message
         messages = [self._mint(Message.of(item)) for item in items]
         if messages:

@@ -56,13 +56,8 @@ def redact(db: Database, ref: Ref, message_id: str, remake: Callable[[Message], 
     node = need_node(db, ref, head, message_id)
     row = db.execute(db.queries.message_at, (head.ns, head.session, *node.at)).fetchone()
     before = bodies.message(db, head.ns, head.session, row)
-    db.execute("PRAGMA secure_delete=ON")  # freed bytes are overwritten, not only marked free
-    try:
-        head = _rewrite(db, ref, head, node, remake(before), now)
-        dropped = _drop_derived(db, ref, head, node, before, now)
-    finally:
-        db.execute("PRAGMA secure_delete=OFF")
-    return dropped
+    head = _rewrite(db, ref, head, node, remake(before), now)
+    return _drop_derived(db, ref, head, node, before, now)
 
 
 def scrub_log(db: Database) -> None:

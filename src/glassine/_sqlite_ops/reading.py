@@ -52,9 +52,10 @@ def plan(db: Database, ref: Ref, leaf: str | None, raw: bool) -> Plan:
 
 def history(db: Database, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
     """The whole path, oldest first, decoded: a message that cannot be read is found here, not later."""
-    found = [message for message, *_ in _walk(db, plan(db, ref, leaf, raw), newest_first=False)]
-    for message in found:
+    found = []
+    for message, _, _, _ in _walk(db, plan(db, ref, leaf, raw), newest_first=False):
         message.check()
+        found.append(message)
     return found
 
 

@@ -139,6 +139,7 @@ def open(
         raise ValueError(f"durability must be 'normal' or 'full', not {durability!r}")
     path = os.fspath(url)
     if path != ":memory:":
-        path = str(Path(path).expanduser())
+        # Absolute: connections are opened later too, when the working directory may be another one.
+        path = str(Path(path).expanduser().absolute())
     check_id("namespace", namespace)
     return Store(SQLite(Options(path, durability, busy_timeout)), namespace, clock, new_id)

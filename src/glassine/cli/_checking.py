@@ -74,6 +74,8 @@ def _report(chosen: Settings, check: glassine.Check, left: tuple[glassine.Proble
     if chosen.json:
         print_json(check_json(chosen, check))
         return
+    from ._messages import wrapped
+
     out = screen()
     seen = f"{count(check.sessions, 'session')}, {count(check.messages, 'message')}"
     if check.clean:
@@ -86,7 +88,10 @@ def _report(chosen: Settings, check: glassine.Check, left: tuple[glassine.Proble
     for problem in check.problems[:SHOWN]:
         where = " / ".join(part for part in (problem.session_id, problem.message_id) if part)
         mark = "repaired  " if problem.repaired else ""
-        out.print(line(f"{mark}{problem.code}  {where}  {problem.detail}"), overflow="ellipsis", no_wrap=True)
+        text = f"{mark}{problem.code}  {line(where)}{'  ' if where else ''}{line(problem.detail)}"
+        first, *more = wrapped(text, out.width - 2)
+        for row in (first, *(f"  {row}" for row in more)):
+            out.print(row)
     rest = Counter(problem.code for problem in check.problems[SHOWN:])
     if rest:
         out.print("… and " + ", ".join(f"{number} {code}" for code, number in rest.items()) + "; --json lists all")

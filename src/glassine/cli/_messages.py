@@ -161,15 +161,16 @@ def _call(call: glassine.ToolCall) -> Piece:
 
 
 def _result(result: glassine.ToolResult) -> Iterator[Piece]:
-    text = output_text(result.output).strip("\n")
+    output = output_text(result.output)
+    length, text = _bytes(output), output.strip("\n")
     style = "red" if result.is_error else "dim"
     head = f"← {line(result.name or '') or 'result'}{' failed' if result.is_error else ''}"
     if not text.strip():
         yield Piece(f"{head}  nothing", style, 1)
     elif "\n" not in text:
-        yield Piece(f"{head}  {size(_bytes(text))}  {line(text[:1000])}", style, 1)
+        yield Piece(f"{head}  {size(length)}  {line(text[:1000])}", style, 1)
     else:
-        yield Piece(f"{head}  {size(_bytes(text))}", style, 1)
+        yield Piece(f"{head}  {size(length)}", style, 1)
         yield Piece(text, style, RESULT_LINES, indent=2)
 
 

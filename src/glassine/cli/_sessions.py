@@ -144,7 +144,8 @@ def _table(store: glassine.Store, groups: Sequence[Sequence[glassine.SessionInfo
     if width < ROOMY:
         columns = [name for name in columns if name != "source"]
     widths = {name: max(len(name), *(cell_len(row[name]) for row in rows)) for name in columns}
-    widths["title"] = max(width - sum(widths[name] + 2 for name in columns if name != "title"), len("title"))
+    room = width - sum(widths[name] + 2 for name in columns if name != "title")
+    widths["title"] = min(widths["title"], max(room, len("title")))
     for number, row in enumerate([{name: name for name in columns}, *rows]):
         text = Text()
         for name in columns:

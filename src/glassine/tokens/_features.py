@@ -83,8 +83,9 @@ SCRIPTS = (
     ("kana", 0x3040, 0x30FF),
     ("han", 0x4E00, 0x9FFF),
     ("hangul", 0xAC00, 0xD7FF),
-    ("emoji", 0xD800, 0xD83F),  # the high surrogates of U+10000 to U+1FFFF; low ones are not counted
+    ("emoji", 0xD800, 0xD83F),  # the high surrogates of U+10000 to U+1FFFF
     ("rare han", 0xD840, 0xD8BF),  # the high surrogates of U+20000 to U+3FFFF
+    ("low surrogates", 0xDC00, 0xDFFF),  # never counted: the high one before them stands for the character
     ("cjk compatibility", 0xF900, 0xFAFF),
     ("variation selectors", 0xFE00, 0xFE3F),
     ("full width", 0xFF00, 0xFF3F),

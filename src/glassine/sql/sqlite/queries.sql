@@ -127,6 +127,8 @@ WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
 DELETE FROM node WHERE ns = ? AND session = ? AND strand = ? AND seq = ?;
 
 -- Everything below a message moves by a difference: the rest of its strand, and all that hangs on it from there on.
+-- OR FAIL: an error undoes the transaction in any case, and without it SQLite copies every page that it changes into
+-- a journal for undoing this statement alone, a tenth of the whole cost.
 -- name: descendants_shift
 WITH RECURSIVE below (strand, after) AS (
     SELECT ?3, ?4
@@ -134,7 +136,7 @@ WITH RECURSIVE below (strand, after) AS (
     SELECT s.strand, 0 FROM below CROSS JOIN strand s
         ON s.ns = ?1 AND s.session = ?2 AND s.parent_strand = below.strand AND s.parent_seq >= below.after
 )
-UPDATE node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
+UPDATE OR FAIL node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
     path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
     path_safe = path_safe + ?11
 FROM below
@@ -142,7 +144,7 @@ WHERE node.ns = ?1 AND node.session = ?2 AND node.strand = below.strand AND node
 
 -- The same where nothing hangs on the strand: the usual case, at half the price.
 -- name: strand_shift
-UPDATE node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
+UPDATE OR FAIL node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
     path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
     path_safe = path_safe + ?11
 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq > ?4;

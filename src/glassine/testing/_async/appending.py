@@ -22,7 +22,7 @@ from .._together import together_async
 async def an_empty_session_holds_nothing(store: AsyncStore) -> None:
     session = store.session("s")
     equal(await session.history(), [], "history")
-    equal([message async for message in session.iter_history()], [], "iter_history")
+    equal([message.id async for message in session.iter_history()], [], "iter_history")
     equal(await session.leaf(), None, "leaf")
     equal(await session.path_length(), 0, "path_length")
     equal(await session.branches(None), [], "roots")

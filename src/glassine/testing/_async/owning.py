@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 from glassine import AsyncStore, Lineage, SessionNotFoundError, Usage
 
@@ -11,13 +12,15 @@ from .._expecting import equal, ids, raises, say, says, true
 _MEDIA = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 8).decode()
 
 
+def _picture(id: str) -> dict[str, Any]:
+    return {"id": id, "role": "user", "parts": [{"type": "file", "mediaType": "image/png", "url": _MEDIA}]}
+
+
 async def nothing_crosses_between_namespaces(store: AsyncStore) -> None:
     names = ["a_b", "a%b", "aXb", "a", "A", "a_", "ab"]  # wildcards and prefixes of each other
     for name in names:
         session = store.namespace(name).session("s")
-        await session.append(
-            [say("m1", name), {"id": "m2", "role": "user", "parts": [{"type": "file", "url": _MEDIA}]}]
-        )
+        await session.append([say("m1", name), _picture("m2")])
         await session.describe(title=name)
         await session.add_event("kind", name, id="e")
     await store.namespace("a_b").session("only here").append(say("m1"))
@@ -87,7 +90,7 @@ async def a_session_describes_itself(store: AsyncStore) -> None:
 
 async def a_deleted_session_leaves_nothing(store: AsyncStore) -> None:
     session = store.session("s")
-    await session.append([*says("m1", "m2"), {"id": "m3", "role": "user", "parts": [{"type": "file", "url": _MEDIA}]}])
+    await session.append([*says("m1", "m2"), _picture("m3")])
     await session.append(say("big", "b" * 400_000))
     await session.add_compaction("summary", "m1", "m2", id="o1")
     await session.describe(title="title", metadata={"a": 1})
@@ -109,7 +112,7 @@ async def a_deleted_session_leaves_nothing(store: AsyncStore) -> None:
 
 
 async def shared_media_outlive_one_owner(store: AsyncStore) -> None:
-    wire = {"id": "m1", "role": "user", "parts": [{"type": "file", "mediaType": "image/png", "url": _MEDIA}]}
+    wire = _picture("m1")
     one, two = store.session("one"), store.session("two")
     await one.append([wire, {**wire, "id": "m2"}])
     await two.append(wire)

@@ -107,7 +107,7 @@ async def what_is_not_there_is_an_error(store: AsyncStore) -> None:
                 await call("ghost")
             equal(caught.error.message_id, "ghost", "what the error names")
         with raises(MessageNotFoundError):
-            [message async for message in session.iter_history("ghost")]
+            [message.id async for message in session.iter_history("ghost")]
         with raises(MessageNotFoundError):
             await session.recent(leaf="ghost")
         equal(await session.message("ghost"), None, "message")

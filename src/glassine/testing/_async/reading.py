@@ -89,7 +89,7 @@ async def a_paused_reader_holds_up_nobody(store: AsyncStore) -> None:
     session = store.session("s")
     names = [f"m{number}" for number in range(600)]
     await session.append(says(*names))
-    seen = []
+    seen: list[str] = []
     async for message in session.iter_history():
         if not seen:
             await session.append(say("later"))

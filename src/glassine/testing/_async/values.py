@@ -26,7 +26,8 @@ async def _kept(store: AsyncStore, values: dict[str, Any]) -> None:
     session = store.session("s")
     for name, value in values.items():
         await session.append(_holding(name, value))
-    for message in [*await session.history(), *[m async for m in session.iter_history()]]:
+    equal(len(await session.history()), len(values), "messages")
+    async for message in session.iter_history():
         (part,) = message.to_dict()["parts"]
         true(part["value"] == values[message.id], f"the value {message.id!r} is as it was")
         true(type(part["value"]) is type(values[message.id]), f"the type of {message.id!r} is as it was")

@@ -23,7 +23,7 @@ from .._together import together
 def an_empty_session_holds_nothing(store: Store) -> None:
     session = store.session("s")
     equal(session.history(), [], "history")
-    equal([message for message in session.iter_history()], [], "iter_history")
+    equal([message.id for message in session.iter_history()], [], "iter_history")
     equal(session.leaf(), None, "leaf")
     equal(session.path_length(), 0, "path_length")
     equal(session.branches(None), [], "roots")

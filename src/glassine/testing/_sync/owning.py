@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 from glassine import Lineage, SessionNotFoundError, Store, Usage
 
@@ -12,11 +13,15 @@ from .._expecting import equal, ids, raises, say, says, true
 _MEDIA = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 8).decode()
 
 
+def _picture(id: str) -> dict[str, Any]:
+    return {"id": id, "role": "user", "parts": [{"type": "file", "mediaType": "image/png", "url": _MEDIA}]}
+
+
 def nothing_crosses_between_namespaces(store: Store) -> None:
     names = ["a_b", "a%b", "aXb", "a", "A", "a_", "ab"]  # wildcards and prefixes of each other
     for name in names:
         session = store.namespace(name).session("s")
-        session.append([say("m1", name), {"id": "m2", "role": "user", "parts": [{"type": "file", "url": _MEDIA}]}])
+        session.append([say("m1", name), _picture("m2")])
         session.describe(title=name)
         session.add_event("kind", name, id="e")
     store.namespace("a_b").session("only here").append(say("m1"))
@@ -86,7 +91,7 @@ def a_session_describes_itself(store: Store) -> None:
 
 def a_deleted_session_leaves_nothing(store: Store) -> None:
     session = store.session("s")
-    session.append([*says("m1", "m2"), {"id": "m3", "role": "user", "parts": [{"type": "file", "url": _MEDIA}]}])
+    session.append([*says("m1", "m2"), _picture("m3")])
     session.append(say("big", "b" * 400_000))
     session.add_compaction("summary", "m1", "m2", id="o1")
     session.describe(title="title", metadata={"a": 1})
@@ -108,7 +113,7 @@ def a_deleted_session_leaves_nothing(store: Store) -> None:
 
 
 def shared_media_outlive_one_owner(store: Store) -> None:
-    wire = {"id": "m1", "role": "user", "parts": [{"type": "file", "mediaType": "image/png", "url": _MEDIA}]}
+    wire = _picture("m1")
     one, two = store.session("one"), store.session("two")
     one.append([wire, {**wire, "id": "m2"}])
     two.append(wire)

@@ -108,7 +108,7 @@ def what_is_not_there_is_an_error(store: Store) -> None:
                 call("ghost")
             equal(caught.error.message_id, "ghost", "what the error names")
         with raises(MessageNotFoundError):
-            [message for message in session.iter_history("ghost")]
+            [message.id for message in session.iter_history("ghost")]
         with raises(MessageNotFoundError):
             session.recent(leaf="ghost")
         equal(session.message("ghost"), None, "message")

@@ -90,7 +90,7 @@ def a_paused_reader_holds_up_nobody(store: Store) -> None:
     session = store.session("s")
     names = [f"m{number}" for number in range(600)]
     session.append(says(*names))
-    seen = []
+    seen: list[str] = []
     for message in session.iter_history():
         if not seen:
             session.append(say("later"))

@@ -27,7 +27,8 @@ def _kept(store: Store, values: dict[str, Any]) -> None:
     session = store.session("s")
     for name, value in values.items():
         session.append(_holding(name, value))
-    for message in [*session.history(), *[m for m in session.iter_history()]]:
+    equal(len(session.history()), len(values), "messages")
+    for message in session.iter_history():
         (part,) = message.to_dict()["parts"]
         true(part["value"] == values[message.id], f"the value {message.id!r} is as it was")
         true(type(part["value"]) is type(values[message.id]), f"the type of {message.id!r} is as it was")
