@@ -50,7 +50,7 @@ def run() -> list[Figure]:
         runner.run(one.close())
         runner.run(eight.close())
         hopper.close()
-    # A hop carries a function to the thread and its result back: design.md sends an operation "in one hop".
+    # A hop carries a function to the thread and its result back, as an operation goes to its connection in one hop.
     return [
         figure("async append / sync append and 2 no-op hops", 1.0, single, plus(sync, plus(hop, hop)), clock="wall"),
         figure("async append / sync append and 1 no-op hop", None, single, plus(sync, hop), clock="wall"),

@@ -15,6 +15,7 @@ from rich.cells import cell_len
 
 import glassine
 from glassine.cli import main
+from glassine.cli._progress import Progress
 from tests.made_transcripts import SESSION, Script, coding
 
 Run = Callable[..., Result]
@@ -561,3 +562,34 @@ def test_stdout_is_json_alone(run: Run, imported: Path) -> None:
             json.loads(result.stdout)
         except json.JSONDecodeError:
             assert lines_of(result)
+
+
+def test_an_interrupted_command_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glassine.transcripts.import_transcript", interrupted)
+    result = run("import", str(coding().write(tmp_path / "a.jsonl")), code=130)
+    assert (result.stdout, result.stderr) == ("", "glassine: interrupted\n")
+
+
+def test_the_bar_comes_after_a_second_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("glassine.cli._progress.time.monotonic", lambda: now[0])
+    monkeypatch.setenv("TERM", "xterm")
+
+    def shown(seconds: float, terminal: bool) -> str:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+        with Progress("working") as progress:
+            progress.update(1, 2)
+            now[0] += seconds
+            progress.update(2, 2)
+        out, err = capsys.readouterr()
+        assert out == ""
+        return err
+
+    assert shown(0.9, True) == ""
+    assert shown(5.0, False) == ""
+    assert "working" in shown(5.0, True)

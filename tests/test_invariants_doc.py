@@ -1,16 +1,20 @@
-"""docs/invariants.md names for each invariant the tests that hold it: they must exist."""
+"""docs/invariants.md names for each invariant the tests and contract checks that hold it: they must exist."""
 
 import ast
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+
+from glassine.testing import CHECKS
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "invariants.md"
 
 ITEM = re.compile(r"^(\d+)\. (.*?)(?=^\d+\. |^## |\Z)", re.MULTILINE | re.DOTALL)
-NAMED = re.compile(r"`(\S+\.py)::(\S+?)`")
+TEST = re.compile(r"`(\S+\.py)::(\S+?)`")
+CHECK = re.compile(r"`([a-z]+\.[a-z_]+)`")
 
 
 def items(page: str) -> list[tuple[int, str]]:
@@ -30,33 +34,36 @@ def names(source: str) -> set[str]:
     return found
 
 
-def missing(page: str, root: Path) -> list[str]:
+def missing(page: str, root: Path, checks: Collection[str]) -> list[str]:
     """What is wrong with a page of invariants, in sentences."""
     wrong = []
     for due, (number, text) in enumerate(items(page), 1):
         if number != due:
             wrong.append(f"invariant {number} should have the number {due}")
-        tests = NAMED.findall(text)
-        if not tests:
-            wrong.append(f"invariant {number} names no test")
+        tests, contract = TEST.findall(text), CHECK.findall(text)
+        if not tests and not contract:
+            wrong.append(f"invariant {number} names nothing that holds it")
         for file, name in tests:
             path = root / file
             if not path.is_file() or name not in names(path.read_text("utf-8")):
                 wrong.append(f"invariant {number}: there is no {file}::{name}")
+        wrong += [f"invariant {number}: there is no check {name}" for name in contract if name not in checks]
     return wrong
 
 
 def test_every_invariant_names_tests_that_exist() -> None:
     page = PAGE.read_text("utf-8")
     assert items(page)
-    assert missing(page, ROOT) == []
+    assert missing(page, ROOT, CHECKS) == []
 
 
 @pytest.mark.parametrize(
     ("page", "wrong"),
     [
         ("1. **A.** `a.py::test_it`\n2. **B.** more\n   text, `a.py::Machine.rule`\n", []),
-        ("1. **A.** no test here: `a.py`\n", ["invariant 1 names no test"]),
+        ("1. **A.** `adding.one_is_kept`\n", []),
+        ("1. **A.** no test here: `append`\n", ["invariant 1 names nothing that holds it"]),
+        ("1. **A.** `adding.one_is_lost`\n", ["invariant 1: there is no check adding.one_is_lost"]),
         ("1. **A.** `a.py::test_gone`\n", ["invariant 1: there is no a.py::test_gone"]),
         ("1. **A.** `b.py::test_it`\n", ["invariant 1: there is no b.py::test_it"]),
         ("1. **A.** `a.py::rule`\n", ["invariant 1: there is no a.py::rule"]),
@@ -67,4 +74,4 @@ def test_what_is_wrong_is_named(tmp_path: Path, page: str, wrong: list[str]) -> 
     Path(tmp_path, "a.py").write_text(
         "async def test_it() -> None: ...\nclass Machine:\n    def rule(self) -> None: ...\n", "utf-8"
     )
-    assert missing(page, tmp_path) == wrong
+    assert missing(page, tmp_path, ["adding.one_is_kept"]) == wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, TypeVarTuple
@@ -132,7 +133,10 @@ def transact(database: Database, write: bool, operation: Callable[[Database, *Ts
         try:
             result = operation(database, *args)
             execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
+            # Invariant: no statement outlives its transaction. One that the traceback kept alive would hold on to its
+            # snapshot, and everything read on this connection afterwards would be old.
+            traceback.clear_frames(error.__traceback__)
             # SQLite itself has ended the transaction after some errors (a full disk is one).
             if database.connection.in_transaction:
                 execute("ROLLBACK")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from .._sqlite import Database
 from ..drafting import Draft
 from ..errors import CorruptMessageError
-from ..messages import ROLES, Message
+from ..messages import ROLES, Message, Role
 from ..representation import CHUNK, EXTERNAL_KINDS, restore
 from .heads import Head
 
@@ -87,29 +88,33 @@ def drop_unused_blobs(db: Database, ns: int, digests: set[bytes]) -> None:
 def message(db: Database, ns: int, session: int, row: tuple[Any, ...]) -> Message:
     """The message of a row, undecoded: what is wrong with it comes out when it is decoded."""
     seq, id, role, externals, _, codec, data = row
+    if not 0 <= role < len(ROLES):
+        return _unreadable(id, "user", f"its role is written as {role}")
     if data is None:
-        return Message.stored(id, ROLES[role], 0, b"", (((), CorruptMessageError(id, "its body is missing")),))
+        return _unreadable(id, ROLES[role], "its body is missing")
     if not externals:
         return Message.stored(id, ROLES[role], codec, data)
-    return Message.stored(id, ROLES[role], codec, data, tuple(_spilled(db, ns, session, seq, id)))
+    spilled = tuple(_spilled(db, ns, session, seq, id))
+    if len(spilled) != externals:
+        return _unreadable(id, ROLES[role], f"{len(spilled)} of {externals} values that left its row are there")
+    return Message.stored(id, ROLES[role], codec, data, spilled)
 
 
-def _spilled(db: Database, ns: int, session: int, seq: int, id: str) -> list[tuple[tuple[str | int, ...], Any]]:
-    found: list[tuple[tuple[str | int, ...], Any]] = []
+def _unreadable(id: str, role: Role, reason: str) -> Message:
+    return Message.stored(id, role, 0, b"{}", (((), CorruptMessageError(id, reason)),))
+
+
+def _spilled(db: Database, ns: int, session: int, seq: int, id: str) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     for ordinal, path, kind, prefix, size, digest in db.execute(
         db.queries.external_list, (ns, session, seq)
     ).fetchall():
         data = external_data(db, (ns, session, seq), ordinal, kind, digest)
-        place = tuple(json.loads(path))
-        if len(data) != size:
-            what = f"{EXTERNAL_KINDS[kind]} at {path} has {len(data)} of {size} bytes"
-            found.append((place, CorruptMessageError(id, what)))
-            continue
         try:
-            found.append((place, restore(EXTERNAL_KINDS[kind], prefix, data)))
-        except ValueError as error:
-            found.append((place, CorruptMessageError(id, f"{EXTERNAL_KINDS[kind]} at {path}: {error}")))
-    return found
+            if len(data) != size:
+                raise ValueError(f"{len(data)} of {size} bytes are there")
+            yield tuple(json.loads(path)), restore(EXTERNAL_KINDS[kind], prefix, data)
+        except (ValueError, LookupError, TypeError) as error:
+            yield (), CorruptMessageError(id, f"what left its row from {path}: {error}")
 
 
 def external_data(db: Database, key: tuple[int, int, int], ordinal: int, kind: int, digest: bytes) -> bytes:
@@ -120,26 +125,27 @@ def external_data(db: Database, key: tuple[int, int, int], ordinal: int, kind: i
     return b"".join(piece for (piece,) in rows)
 
 
-def fault(db: Database, head: Head, row: tuple[Any, ...], crc: int | None) -> str | None:
-    """Why a message cannot be read, or None. The thorough look of `verify`: checksums of all that belongs to it."""
+def look(db: Database, head: Head, row: tuple[Any, ...], crc: int | None) -> tuple[str | None, int]:
+    """Why a message cannot be read, or None, and then its size.
+
+    The thorough look of `verify`: checksums of all that belongs to it.
+    """
     seq, id, _, externals, size, _, data = row
+    whole = message(db, head.ns, head.session, row)
+    if data is not None and zlib.crc32(data) != crc:
+        return "its bytes have changed (checksum)", size
     try:
-        whole = message(db, head.ns, head.session, row)
-        if zlib.crc32(data) != crc:
-            return "its bytes have changed (checksum)"
         wire = whole.to_dict()
     except CorruptMessageError as error:
-        return error.reason
+        return error.reason, size
+    if (wire.get("id"), wire.get("role")) != (id, whole.role):
+        return f"its bytes belong to message {wire.get('id')!r} of role {wire.get('role')!r}", size
     if externals:
         key = (head.ns, head.session, seq)
         for ordinal, path, kind, _, _, digest in db.execute(db.queries.external_list, key).fetchall():
             if sha256(external_data(db, key, ordinal, kind, digest)).digest() != digest:
-                return f"{EXTERNAL_KINDS[kind]} at {path} has changed (checksum)"
-    if wire.get("id") != id:
-        return f"its bytes belong to message {wire.get('id')!r}"
-    if not externals and size != len(data):
-        return f"its size is written as {size} bytes and is {len(data)}"
-    return None
+                return f"what left its row from {path} has changed (checksum)", size
+    return None, len(whole.encoded()[1])
 
 
 def _chunks(data: bytes) -> list[tuple[int, bytes]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .. import _json
 from .._sqlite import Database
+from ..errors import CorruptMessageError
 from ..records import NOTHING, Problem, Ref, Totals
 from ..tree import Position
 from . import bodies, editing
 from .heads import Head, find_head, find_node, is_open, save_head, totals_at
+from .reading import overlay_content
 from .sessions import listing
 
 
@@ -40,14 +41,17 @@ def repair(db: Database, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return 0, []
     looked_at = head.messages
     problems = list(_faults(db, ref, head))
-    for overlay_id in _lost_overlays(db, head):
-        db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
-    for problem in problems:
-        if problem.code == "unreadable" and problem.message_id is not None:
-            head = _quarantine(db, head, problem.message_id, problem.detail, now)
     if problems:
-        head = _rebuild(db, head)
-        save_head(db, ref, head._replace(change=head.change + 1), now)
+        for overlay_id in _lost_overlays(db, head):
+            editing.take_off(db, head, overlay_id, head.change + 1, now)
+        # The structure first: what is taken out must know its neighbours.
+        head = _rebuild(db, head, now)
+        for problem in problems:
+            if problem.code == "unreadable" and problem.message_id is not None:
+                head = _quarantine(db, head, problem.message_id, problem.detail, now)
+        editing.recount(db, head)
+        head = head._replace(change=head.change + 1, totals=totals_at(db, head, head.leaf))
+        save_head(db, ref, head, now)
     left = set(verify(db, ref)[1]) if problems else set()
     return looked_at, [replace(problem, repaired=problem not in left) for problem in problems]
 
@@ -55,12 +59,12 @@ def repair(db: Database, ref: Ref, now: int) -> tuple[int, list[Problem]]:
 def _lost_overlays(db: Database, head: Head) -> list[str]:
     """Overlays whose range is gone or whose text cannot be read."""
     lost = []
-    for overlay_id, gone, codec, data in db.execute(db.queries.check_overlays, (head.ns, head.session)).fetchall():
+    for overlay_id, gone, *content in db.execute(db.queries.check_overlays, (head.ns, head.session)).fetchall():
         try:
-            readable = isinstance(_json.decode(codec, data), dict)
-        except ValueError:
-            readable = False
-        if gone or not readable:
+            overlay_content(overlay_id, *content)
+        except CorruptMessageError:
+            gone = True
+        if gone:
             lost.append(overlay_id)
     return lost
 
@@ -80,9 +84,11 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
         strand, seq, id, parent, role, externals, size, *numbers, codec, crc, data = row
         count += 1
         strand_of[seq] = strand
-        reason = bodies.fault(db, head, (seq, id, role, externals, size, codec, data), crc)
+        reason, measured = bodies.look(db, head, (seq, id, role, externals, size, codec, data), crc)
         if reason is not None:
             yield fault("unreadable", id, reason)
+        elif measured != size:
+            yield fault("totals", id, f"its size is written as {size} bytes and is {measured}")
         if strand not in hung:
             yield fault("structure", id, f"its strand {strand} is not there")
         due = before.get(strand, hung.get(strand, (None, None))[1])
@@ -115,11 +121,12 @@ def _quarantine(db: Database, head: Head, message_id: str, reason: str, now: int
     key = (head.ns, head.session, node.at.seq)
     codec, data = db.execute(db.queries.body_get, key).fetchone() or (None, None)
     db.execute(db.queries.quarantine_add, (*key, message_id, reason, codec, data, now))
-    return editing.take_out(db, head, message_id, node, now, shift=False)
+    # What left its row stays under the same key, as whole as the bytes in quarantine.
+    return editing.take_out(db, head, message_id, node._replace(externals=0), now, shift=False)
 
 
-def _rebuild(db: Database, head: Head) -> Head:
-    """Make strands, parents, totals, overlays and the head agree with the nodes that are there."""
+def _rebuild(db: Database, head: Head, now: int) -> Head:
+    """Make strands, parents, sizes and the head agree with the nodes that are there. Totals are left for later."""
     execute, queries, key = db.execute, db.queries, (head.ns, head.session)
     hung = {strand: (parent, seq) for strand, parent, seq in execute(queries.strand_list, key)}
     before: dict[int, int] = {}
@@ -130,10 +137,13 @@ def _rebuild(db: Database, head: Head) -> Head:
             above = places.get(parent) if parent is not None else None
             hung[strand] = above or (None, None)
             execute(queries.strand_add, (*key, strand, *hung[strand]))
-        if hung[strand][1] is not None and hung[strand][1] not in places:
-            hung[strand] = (None, None)
+        on, at = hung[strand]
+        if at is not None and at not in places:
+            # The message it hung on is lost: as after a deletion, the one before that is the parent.
+            earlier = [place for place in places.values() if place.strand == on and place.seq < at]
+            hung[strand] = max(earlier) if earlier else hung.get(on, (None, None))
             execute(queries.strand_delete, (*key, strand))
-            execute(queries.strand_add, (*key, strand, None, None))
+            execute(queries.strand_add, (*key, strand, *hung[strand]))
         due = before.get(strand, hung[strand][1])
         if parent != due:
             execute(queries.node_reparent, (*key, strand, seq, due, head.change + 1))
@@ -141,8 +151,14 @@ def _rebuild(db: Database, head: Head) -> Head:
         places[seq] = Position(strand, seq)
     for (seq,) in execute(queries.check_bodies, key).fetchall():
         if seq not in places:
+            codec, data = execute(queries.body_get, (*key, seq)).fetchone()
+            what = (f"lost message {seq}", "a body belongs to no message")
+            execute(queries.quarantine_add, (*key, seq, *what, codec, data, now))
             execute(queries.body_delete, (*key, seq))
-    editing.recount(db, head)
+    for strand, seq, id, _, role, externals, size, *_, codec, crc, data in execute(queries.check_nodes, key).fetchall():
+        reason, measured = bodies.look(db, head, (seq, id, role, externals, size, codec, data), crc)
+        if reason is None and measured != size:
+            execute(queries.node_set_size, (*key, strand, seq, measured))
     # No leaf beside messages is sound: the active leaf was a root and was deleted.
     leaf = head.leaf
     if leaf is not None and places.get(leaf.seq) != leaf:
@@ -151,7 +167,6 @@ def _rebuild(db: Database, head: Head) -> Head:
         messages=len(places),
         leaf=leaf,
         leaf_open=is_open(db, head, leaf),
-        totals=totals_at(db, head, leaf),
         next_seq=max(head.next_seq, max(places, default=0) + 1),
         next_strand=max(head.next_strand, max(hung, default=0) + 1),
     )

@@ -83,7 +83,7 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
     dropped = []
     for overlay in list_overlays(db, head):
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
-            _take_off(db, head, overlay.id, head.change, now)
+            take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
     return dropped
 
@@ -189,7 +189,7 @@ def shrink(db: Database, head: Head, node: Node, above: Position | None, change:
             continue
         first, last = overlay.first, overlay.last
         if first == last:
-            _take_off(db, head, overlay.id, change, now)
+            take_off(db, head, overlay.id, change, now)
             continue
         if node.at == first:
             first = _next_on(db, head, path, node.at)
@@ -203,10 +203,11 @@ def shrink(db: Database, head: Head, node: Node, above: Position | None, change:
         there = [(item, path_to(db, head, item.last)) for item in list_overlays(db, head) if item.kind == "summary"]
         for overlay, path in there:
             if overlay.id in raised and any(cuts(overlay, path, *other) for other in there):
-                _take_off(db, head, overlay.id, change, now)
+                take_off(db, head, overlay.id, change, now)
 
 
-def _take_off(db: Database, head: Head, overlay_id: str, change: int, now: int) -> None:
+def take_off(db: Database, head: Head, overlay_id: str, change: int, now: int) -> None:
+    """Remove an overlay, and let others know."""
     db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
     db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
 

@@ -11,7 +11,7 @@ from .._ids import RESERVED_PREFIX
 from .._sqlite import Database
 from ..errors import CorruptMessageError, MessageNotFoundError
 from ..messages import ROLES, Message, from_micros
-from ..overlays import KINDS, Overlay, layers, outermost, summary_message
+from ..overlays import KINDS, Overlay, OverlayKind, layers, outermost, summary_message
 from ..records import NOTHING, Outline, Recent, Ref, Totals
 from ..tree import Position, Span
 from . import bodies
@@ -52,10 +52,18 @@ def plan(db: Database, ref: Ref, leaf: str | None, raw: bool) -> Plan:
 
 def history(db: Database, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
     """The whole path, oldest first, decoded: a message that cannot be read is found here, not later."""
+    planned = plan(db, ref, leaf, raw)
     found = []
-    for message, _, _, _ in _walk(db, plan(db, ref, leaf, raw), newest_first=False):
+    for message, _, _, _ in _walk(db, planned, newest_first=False):
         message.check()
         found.append(message)
+    if len(found) != planned.visible.messages:
+        # Invariant: nothing vanishes silently. A lost row or strand leaves a path shorter than its totals say.
+        raise CorruptMessageError(
+            found[0].id if found else "active leaf",
+            f"of the {planned.visible.messages} messages on its path {len(found)} are there; `verify` says more",
+            session_id=ref.session,
+        )
     return found
 
 
@@ -100,7 +108,7 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
     """(message, index of its piece, seq, bytes) for all that the plan shows."""
     execute, statement = db.execute, db.queries.span_down if newest_first else db.queries.span_up
     ns, session, pieces, _ = planned
-    stored, roles = Message.stored, ROLES
+    stored, roles, known = Message.stored, ROLES, len(ROLES)
     for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
         piece = pieces[index]
         if isinstance(piece, Overlay):
@@ -108,7 +116,7 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
             continue
         for row in execute(statement, (ns, session, *piece)):
             seq, id, role, externals, size, codec, data = row
-            if externals or data is None:
+            if externals or data is None or not 0 <= role < known:
                 yield bodies.message(db, ns, session, row), index, seq, size
             else:
                 yield stored(id, roles[role], codec, data), index, seq, size
@@ -144,6 +152,8 @@ def leaf(db: Database, ref: Ref) -> Message | None:
     if head is None or head.leaf is None:
         return None
     row = db.execute(db.queries.message_at, (head.ns, head.session, *head.leaf)).fetchone()
+    if row is None:
+        raise CorruptMessageError("active leaf", "it is not there", session_id=ref.session)
     return bodies.message(db, head.ns, head.session, row)
 
 
@@ -209,22 +219,27 @@ def overlays(db: Database, ref: Ref) -> list[Overlay]:
     return [] if head is None else list_overlays(db, head)
 
 
+def overlay_content(id: str, kind: int, supersedes: str, codec: int, data: bytes) -> tuple[OverlayKind, Any, str]:
+    """Kind, superseded ids and text of an overlay's row. Raises CorruptMessageError."""
+    try:
+        return KINDS[kind], tuple(json.loads(supersedes)), _json.decode(codec, data)["text"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise CorruptMessageError(RESERVED_PREFIX + id, f"overlay {id!r}: {error}") from error
+
+
 def _overlay(row: tuple[Any, ...]) -> Overlay:
     order, id, kind, first_strand, first_seq, last_strand, last_seq, stale, supersedes, codec, data, *rest = row
     created_at, first_id, last_id, messages, size = rest
-    try:
-        text = _json.decode(codec, data)["text"]
-    except (ValueError, LookupError) as error:
-        raise CorruptMessageError(RESERVED_PREFIX + id, f"overlay {id!r}: {error}") from error
+    kind_name, beneath, text = overlay_content(id, kind, supersedes, codec, data)
     return Overlay(
         id=id,
-        kind=KINDS[kind],
+        kind=kind_name,
         first_id=first_id,
         last_id=last_id,
         text=text,
         created_at=from_micros(created_at),
         stale=bool(stale),
-        supersedes=tuple(json.loads(supersedes)),
+        supersedes=beneath,
         covered_messages=messages,
         covered_bytes=size,
         first=Position(first_strand, first_seq),

@@ -85,7 +85,9 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # here, where a reader that has gone is expected
+            return result
         except GlassineError as error:
             raise _translated(error) from error
         except KeyboardInterrupt:

@@ -8,19 +8,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import glassine
 
 from ..errors import InvalidError
-from ..transcripts import Discovery, ImportResult, discover, import_transcript, read_many
 from ._errors import PROBLEMS, MisuseError
 from ._output import note, print_json, screen
 from ._progress import Progress
 from ._settings import Settings, settings, shared_options
 from ._text import count, line
+
+if TYPE_CHECKING:
+    from ..transcripts import Discovery, ImportResult, SessionImport
 
 SHOWN = 10
 LABEL = 17
@@ -40,7 +42,7 @@ class Outcome:
     seconds: float = 0.0
 
     @property
-    def sessions(self) -> list[Any]:
+    def sessions(self) -> list[SessionImport]:
         return [session for result in self.results for session in result.sessions]
 
     def total(self, name: str) -> int:
@@ -64,6 +66,8 @@ def import_(paths: tuple[str, ...], dry_run: bool, restore: bool, verbose: bool)
 
     --json prints one object.
     """
+    from ..transcripts import discover
+
     chosen = settings()
     where = list(paths) or [_default()]
     outcome = Outcome(chosen.location, dry_run)
@@ -94,6 +98,8 @@ def _default() -> str:
 
 
 def _import_all(store: glassine.Store, found: Discovery, outcome: Outcome, restore: bool, progress: Progress) -> None:
+    from ..transcripts import import_transcript, read_many
+
     paths = [item.path for item in found.files]
     sizes = [_size(path) for path in paths]
     reading = read_many(paths)

@@ -47,10 +47,18 @@ def screen() -> Console:
     """The terminal, or whatever stdout is: 100 columns wide when nobody says otherwise."""
     # Not at the top: rich takes longer to import than JSON output takes as a whole.
     from rich.console import Console
+    from rich.text import Text
 
     class Screen(Console):
         def on_broken_pipe(self) -> NoReturn:
             leave_broken_pipe()
+
+        def print(self, *objects: Any, **options: Any) -> None:
+            # What has no style needs no renderer, which is slow where a conversation has 100,000 lines.
+            if self.color_system is None and not self.is_terminal:
+                self.file.write("".join(item.plain if isinstance(item, Text) else item for item in objects) + "\n")
+            else:
+                super().print(*objects, **options)
 
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8" and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")

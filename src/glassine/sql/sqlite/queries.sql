@@ -325,8 +325,11 @@ UPDATE node SET path_length = ?5, path_size = ?6, path_o200k = ?7, path_claude3 
     path_gemma3 = ?10, path_safe = ?11
 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
 
+-- name: node_set_size
+UPDATE node SET size = ?5 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
+
 -- name: check_overlays
-SELECT o.id, f.id IS NULL OR l.id IS NULL, o.codec, o.data FROM overlay o
+SELECT o.id, f.id IS NULL OR l.id IS NULL, o.kind, o.supersedes, o.codec, o.data FROM overlay o
 LEFT JOIN node f ON f.ns = o.ns AND f.session = o.session AND f.strand = o.first_strand AND f.seq = o.first_seq
 LEFT JOIN node l ON l.ns = o.ns AND l.session = o.session AND l.strand = o.last_strand AND l.seq = o.last_seq
 WHERE o.ns = ? AND o.session = ?;
@@ -362,3 +365,68 @@ DELETE FROM quarantine WHERE ns = ? AND session = ?;
 
 -- name: wipe_tombstone
 DELETE FROM tombstone WHERE ns = ? AND session = ?;
+
+-- The index.
+
+-- name: pending_add
+INSERT INTO pending (scope, text, tool_input, tool_output, reasoning, ns, session, strand, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: pending_any
+SELECT 1 FROM pending LIMIT 1;
+
+-- name: pending_drop
+DELETE FROM pending WHERE doc BETWEEN ? AND ?;
+
+-- name: pending_clear
+DELETE FROM pending;
+
+-- name: words_fold
+INSERT INTO words (rowid, scope, text, tool_input, tool_output, reasoning, ns, session, strand, seq)
+SELECT doc, scope, text, tool_input, tool_output, reasoning, ns, session, strand, seq FROM pending;
+
+-- name: words_drop
+DELETE FROM words WHERE rowid BETWEEN ? AND ?;
+
+-- name: words_remove
+DROP TABLE words;
+
+-- name: words_create
+CREATE VIRTUAL TABLE words USING fts5 (
+    scope, text, tool_input, tool_output, reasoning,
+    ns UNINDEXED, session UNINDEXED, strand UNINDEXED, seq UNINDEXED,
+    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'porter ascii'
+);
+
+-- name: words_optimize
+INSERT INTO words (words) VALUES ('optimize');
+
+-- name: words_ranked
+SELECT ns, session, strand, seq, -rank FROM words
+WHERE words MATCH ? AND rank MATCH 'bm25(0.0, 1.0, 1.0, 1.0, 1.0)' ORDER BY rank;
+
+-- name: words_measured
+SELECT ns, session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
+
+-- name: words_places
+SELECT DISTINCT session, seq FROM words WHERE words MATCH ?;
+
+-- name: words_total
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pending'), 0);
+
+-- name: node_docs
+SELECT doc, docs FROM node WHERE ns = ? AND session = ? AND docs > 0 ORDER BY doc;
+
+-- name: node_forget_words
+UPDATE node SET doc = NULL, docs = 0, analysis = 0;
+
+-- name: node_set_words
+UPDATE node SET doc = ?5, docs = ?6, analysis = ?7, o200k = ?8, claude3 = ?9, claude48 = ?10, gemma3 = ?11,
+    safe = ?12, estimator = ?13
+WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
+
+-- name: meta_all
+SELECT name, value FROM meta;
+
+-- name: meta_put
+INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value;

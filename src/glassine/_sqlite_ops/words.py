@@ -1,0 +1,121 @@
+"""The rows of the search index: written with their message, moved into FTS5 in batches, made anew when need be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from .._sqlite import Database
+from ..indexing import ESTIMATOR_VERSION, VERSION, Words
+from .heads import Head
+
+FOLD = 64
+"""Rows that wait in `pending` at most: an FTS5 commit costs as much as several appends."""
+LONG = "long"
+"""The scope word of messages that have several rows, so that a search can look across these."""
+
+
+def scope_of(ns: int, session: int | None = None) -> str:
+    """The scope word of a namespace, or of a session in it."""
+    return f"n{ns}" if session is None else f"n{ns}s{session}"
+
+
+def add(db: Database, head: Head, strand: int, seq: int, rows: Sequence[Words]) -> int | None:
+    """Write the index rows of a message. Returns the first doc; the others follow it."""
+    if not rows:
+        return None
+    scope = f"{scope_of(head.ns)} {scope_of(head.ns, head.session)}"
+    if len(rows) > 1:
+        scope += f" {LONG}"
+    for row in rows:
+        db.execute(db.queries.pending_add, (scope, *row, head.ns, head.session, strand, seq))
+    last: int = db.connection.last_insert_rowid()
+    first = last - len(rows) + 1
+    if first // FOLD != (last + 1) // FOLD:
+        _try_fold(db)
+    return first
+
+
+def drop(db: Database, doc: int | None, docs: int) -> None:
+    """Remove index rows; nothing finds them from here on."""
+    if doc is not None:
+        last = doc + docs - 1
+        db.execute(db.queries.pending_drop, (doc, last))
+        _guarded(db, db.queries.words_drop, (doc, last))
+
+
+def drop_session(db: Database, head: Head) -> None:
+    """Remove all index rows of a session."""
+    key = (head.ns, head.session)
+    first = last = -1
+    for doc, docs in db.execute(db.queries.node_docs, key).fetchall():
+        if doc != last + 1:
+            if first >= 0:
+                drop(db, first, last - first + 1)
+            first = doc
+        last = doc + docs - 1
+    if first >= 0:
+        drop(db, first, last - first + 1)
+
+
+def fold(db: Database) -> None:
+    """Move what is pending into the index."""
+    db.execute(db.queries.words_fold)
+    db.execute(db.queries.pending_clear)
+
+
+def waiting(db: Database) -> bool:
+    """Whether anything must be done before a search sees everything."""
+    if db.execute(db.queries.pending_any).fetchall():
+        return True
+    return not is_current(db)
+
+
+def is_current(db: Database) -> bool:
+    """Whether every row was made by this version of the analysis and of the estimator, and the index is sound."""
+    found = dict(db.execute(db.queries.meta_all).fetchall())
+    return found.get("analysis") == VERSION and found.get("estimator") == ESTIMATOR_VERSION
+
+
+def mark(db: Database, analysis: int) -> None:
+    """Note up to which version of the analysis everything is; 0: everything must be looked at."""
+    db.execute(db.queries.meta_put, ("analysis", analysis))
+    db.execute(db.queries.meta_put, ("estimator", ESTIMATOR_VERSION if analysis else 0))
+
+
+def start_anew(db: Database) -> None:
+    """Throw the index away, to be made again from the messages."""
+    db.execute(db.queries.words_remove)
+    db.execute(db.queries.words_create)
+    db.execute(db.queries.pending_clear)
+    db.execute(db.queries.node_forget_words)
+    mark(db, 0)
+
+
+def squeeze(db: Database) -> None:
+    """Rewrite the index without what was deleted from it, so that no word of it is left in the file."""
+    fold(db)
+    db.execute(db.queries.words_optimize)
+
+
+def _try_fold(db: Database) -> None:
+    _guarded(db, db.queries.words_fold, ())
+    # What could not be folded stays pending, and is found again when the index was made anew.
+    if not _is_broken(db):
+        db.execute(db.queries.pending_clear)
+
+
+def _is_broken(db: Database) -> bool:
+    return dict(db.execute(db.queries.meta_all).fetchall()).get("analysis") == 0
+
+
+def _guarded(db: Database, statement: str, parameters: tuple[int, ...]) -> None:
+    """Run a statement on the index. A damaged index must never keep a message from being stored."""
+    db.execute("SAVEPOINT words")
+    try:
+        db.execute(statement, parameters)
+    except (apsw.CorruptError, apsw.SQLError):
+        db.execute("ROLLBACK TO words")
+        mark(db, 0)
+    db.execute("RELEASE words")

@@ -1,0 +1,66 @@
+"""What goes into the index and the totals for one message: worked out before the write transaction begins."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import NamedTuple
+
+from .content import KINDS, Piece, counted, pieces
+from .messages import Message
+from .searching import VERSION, chunks
+from .tokens import ESTIMATOR_VERSION, estimate_all
+
+MESSAGE_TOKENS = 4
+"""What the frame of a message costs, in every family (the reference systems use the same figure)."""
+MEDIA_TOKENS = (765, 1600, 1600, 258, 1600)
+"""What an image costs in each family of `tokens.FAMILIES`: o200k at high detail with one tile more than the base,
+Claude near its recommended largest size, Gemma per tile. An estimate: the real figure depends on its pixels."""
+
+
+class Words(NamedTuple):
+    """One row of the index: the segmented words of a message, or of a piece of a long one, by kind."""
+
+    text: str | None
+    tool_input: str | None
+    tool_output: str | None
+    reasoning: str | None
+
+
+def words(message: Message) -> tuple[Words, ...]:
+    """The index rows of a message. None, if it has nothing searchable."""
+    return _rows(pieces(message))
+
+
+def same_words(one: Message, other: Message) -> bool:
+    """Whether two states of a message are found by the same searches."""
+    return [piece[1:] for piece in pieces(one)] == [piece[1:] for piece in pieces(other)]
+
+
+def tokens(message: Message) -> tuple[int, int, int, int, int]:
+    """What a message costs in each family of `tokens.FAMILIES`."""
+    text, media = counted(message)
+    o200k, claude3, claude48, gemma3, safe = estimate_all(text)
+    if not media:
+        return (
+            o200k + MESSAGE_TOKENS,
+            claude3 + MESSAGE_TOKENS,
+            claude48 + MESSAGE_TOKENS,
+            gemma3 + MESSAGE_TOKENS,
+            safe + MESSAGE_TOKENS,
+        )
+    own = (o200k, claude3, claude48, gemma3, safe)
+    o200k, claude3, claude48, gemma3, safe = (
+        count + MESSAGE_TOKENS + media * each for count, each in zip(own, MEDIA_TOKENS, strict=True)
+    )
+    return o200k, claude3, claude48, gemma3, safe
+
+
+def _rows(found: list[Piece]) -> tuple[Words, ...]:
+    by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for piece in found:
+        by_kind[piece.kind].append(piece.text)
+    columns = [chunks("\n".join(by_kind[kind])) if by_kind[kind] else [] for kind in KINDS]
+    return tuple(Words(*row) for row in zip_longest(*columns))
+
+
+__all__ = ["ESTIMATOR_VERSION", "VERSION", "Words", "same_words", "tokens", "words"]

@@ -1,0 +1,137 @@
+"""From a text to the tokens of its index, and long texts in pieces that an engine can hold.
+
+Words are cut at everything that is neither a letter nor a digit, and stemmed. A run of a script without spaces becomes
+its pairs of neighbouring characters, and then its last character alone: `の行を` gives `の行 行を を`. So each character
+begins some token, and a query of one character is a prefix; and no phrase runs on from one run into the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from operator import add
+
+from ._characters import UNSPACED, marks
+from ._folding import fold
+from ._stemming import stem
+
+# Stored beside every index row. Raise it whenever a text may get other tokens or chunks than before.
+INDEX_VERSION = 1
+
+# A longer word is cut in pieces of this length, in characters. With CHUNK_TOKENS it keeps a chunk under the 1 MB that
+# Postgres allows a tsvector, and each token under its 2 KB.
+LONGEST_TOKEN = 48
+
+CHUNK_TOKENS = 4000
+# Postgres keeps 256 positions of a lexeme and drops the rest, which would lose phrases.
+CHUNK_REPEATS = 256
+# The longest phrase that is found wherever the border of a chunk falls, in tokens. Queries are cut to it.
+LONGEST_PHRASE = 128
+
+_LOWER_WORDS = bytes(code + 32 if 65 <= code <= 90 else code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
+
+
+class _LongWord(Exception):  # noqa: N818  a signal that never leaves this module
+    """A word longer than LONGEST_TOKEN, which gives more than one token."""
+
+
+class _Stems(dict[str, str]):
+    """Stems of the words met so far, so that a word costs a look-up. Emptied when full: identifiers never end."""
+
+    def __missing__(self, word: str) -> str:
+        if len(word) > LONGEST_TOKEN:
+            raise _LongWord
+        if len(self) >= 1 << 16:
+            self.clear()
+        found = stem(word) if word.isascii() and word.isalpha() else word
+        self[word] = found
+        return found
+
+
+_stems = _Stems()
+
+
+def word_tokens(word: str) -> list[str]:
+    """The tokens of one folded word: its stem, or its pieces when it is too long to be one."""
+    if len(word) <= LONGEST_TOKEN:
+        return [_stems[word]]
+    return [word[i : i + LONGEST_TOKEN] for i in range(0, len(word), LONGEST_TOKEN)]
+
+
+def run_tokens(run: str) -> list[str]:
+    """The tokens of a folded run of a script without spaces."""
+    tokens = list(map(add, run, run[1:]))
+    tokens.append(run[-1])
+    return tokens
+
+
+@cache
+def runs_pattern() -> re.Pattern[str]:
+    """A run of a script without spaces (group 1), or a word and what else is no separator (group 2), in folded text."""
+    return re.compile(f"([{UNSPACED}]+)|([^{UNSPACED}]+)")
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """A word of a script with spaces, in folded text without underscores."""
+    return re.compile(rf"[\w{marks()}]+")
+
+
+def segment(text: str) -> list[str]:
+    """The tokens of `text` in their order: what is indexed, one token per position.
+
+    Tokens hold only ASCII letters and digits, letters and digits of other scripts and their combining marks; no
+    engine has a reason to cut them further. Takes any string; a text without a letter or digit gives no tokens.
+    """
+    if text.isascii():
+        return _stemmed(text.encode("ascii").translate(_LOWER_WORDS).decode("ascii").split())
+    tokens: list[str] = []
+    folded = fold(text).replace("_", " ")
+    for unspaced, other in runs_pattern().findall(folded):
+        if unspaced:
+            tokens += map(add, unspaced, unspaced[1:])
+            tokens.append(unspaced[-1])
+        elif len(other) == 1 and not other.isalnum():
+            pass  # the space or comma between two such runs: too common to go the long way
+        elif other.isascii():
+            tokens += _stemmed(other.encode("ascii").translate(_LOWER_WORDS).decode("ascii").split())
+        else:
+            tokens += _stemmed(word_pattern().findall(other))
+    return tokens
+
+
+def _stemmed(words: list[str]) -> list[str]:
+    try:
+        return list(map(_stems.__getitem__, words))
+    except _LongWord:
+        return [token for word in words for token in word_tokens(word)]
+
+
+def chunks(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The tokens in pieces for one index row each, at most CHUNK_TOKENS long, no token over CHUNK_REPEATS times.
+
+    Neighbours overlap, so that any LONGEST_PHRASE tokens in a row stand whole in one of them.
+    """
+    start = 0
+    while True:
+        piece = tokens[start : start + CHUNK_TOKENS]
+        if len(piece) > CHUNK_REPEATS and Counter(piece).most_common(1)[0][1] > CHUNK_REPEATS:
+            piece = piece[: _first_excess(piece)]
+        if piece:
+            yield piece
+        start += len(piece)
+        if start >= len(tokens):
+            return
+        start -= LONGEST_PHRASE - 1
+
+
+def _first_excess(tokens: Sequence[str]) -> int:
+    """The place at which a token is met once too often."""
+    met: Counter[str] = Counter()
+    for place, token in enumerate(tokens):
+        met[token] += 1
+        if met[token] > CHUNK_REPEATS:
+            return place
+    return len(tokens)
