@@ -48,6 +48,7 @@ PAIRS = CLASSES * CLASSES
 
 # How strongly weights are held to what is expected of them, against data whose errors are relative.
 HOLD_CLASSES, HOLD_PAIRS, HOLD_SCRIPTS = 1e-4, 1e-3, 1e-3
+HOLD_BYTES = 1.0  # what falls back to bytes costs these, whatever the few such characters in the data seem to say
 
 # A line drawn with RULE_LENGTH equal characters, by family. Measured on lines of 8 to 120 characters.
 RULES = (0.35, 0.35, 0.8, 0.35)
@@ -104,7 +105,7 @@ EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
     "full width": (0.7, 1.0, 0.9, 0.6, 0.0),
     "half-width": (1.6, 2.3, 2.3, 1.5, 0.0),
     "two bytes": (1.8, 1.8, 1.8, 1.8, 0.0),
-    "three bytes": (2.8, 2.8, 2.8, 2.8, 0.0),
+    "three bytes": (2.65, 2.6, 2.6, 2.65, 0.0),
 }
 
 
@@ -168,8 +169,7 @@ class Normal:
     def less(self, other: Normal) -> Normal:
         rest = Normal(0)
         rest.matrix = [
-            [a - b for a, b in zip(mine, its, strict=True)]
-            for mine, its in zip(self.matrix, other.matrix, strict=True)
+            [a - b for a, b in zip(mine, its, strict=True)] for mine, its in zip(self.matrix, other.matrix, strict=True)
         ]
         rest.vector = [a - b for a, b in zip(self.vector, other.vector, strict=True)]
         return rest
@@ -243,11 +243,12 @@ def on_grid(feature: int, weight: float) -> float:
 def fit(normal: Normal, family: int) -> list[float]:
     """The weights of one family, pairs first."""
     scripts = [EXPECTED[name][family] for name in _features.SCRIPT_NAMES]
+    script_holds = [HOLD_BYTES if name in _features.UNLISTED else HOLD_SCRIPTS for name in _features.SCRIPT_NAMES]
     start = [0.2] * CLASSES + [0.05] * CLASSES + scripts
-    holds = [HOLD_CLASSES] * (2 * CLASSES) + [HOLD_SCRIPTS] * SCRIPTS
+    holds = [HOLD_CLASSES] * (2 * CLASSES) + script_holds
     rough = solve(normal.folded(), holds, start, start, not_negative)
     expected = [rough[f % CLASSES] + rough[CLASSES + f // CLASSES] for f in range(PAIRS)] + scripts
-    holds = [HOLD_PAIRS] * PAIRS + [HOLD_SCRIPTS] * SCRIPTS
+    holds = [HOLD_PAIRS] * PAIRS + script_holds
     exact = solve(normal, holds, expected, expected, not_negative)
     gridded = [on_grid(feature, weight) for feature, weight in enumerate(exact)]
     return solve(normal, holds, expected, gridded, on_grid)
@@ -276,7 +277,7 @@ def normals(items: Iterable[Item], family: int, fold_of: Callable[[Item], int]) 
 
 
 def fit_safe(items: Sequence[Item], fitted: Sequence[Sequence[float]]) -> list[float]:
-    """What a character of each script costs, in the thriftless tokenizers, beyond the largest of the other estimates."""
+    """What a character of each script costs in the thriftless tokenizers, beyond the largest of the other estimates."""
     extra = []
     for script, name in enumerate(_features.SCRIPT_NAMES):
         feature = PAIRS + script
@@ -349,7 +350,7 @@ def print_errors(title: str, errors: dict[str, dict[str, float]]) -> None:
     print(f"{'largest':14}" + "".join(f"{max(map(abs, errors[f].values())) * 100:10.1f}" for f in families))
 
 
-# --- the module that is written -----------------------------------------------------------------------------------------
+# --- the module that is written ---------------------------------------------------------------------------------------
 
 
 def module(weights: Sequence[Sequence[float]]) -> str:
@@ -390,7 +391,7 @@ def module(weights: Sequence[Sequence[float]]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Fit the weights of the token estimator.")
     parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("--folds", type=int, metavar="N", help="estimate each text with weights fitted on other sources")
+    parser.add_argument("--folds", type=int, metavar="N", help="weigh each text by other sources only")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args(argv)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rich.cells import cell_len
 
 import glassine
 from glassine.cli import main
+from glassine.cli._messages import wrapped
 from glassine.cli._progress import Progress
 from tests.made_transcripts import SESSION, Script, coding
 
@@ -169,14 +171,29 @@ def test_subagents_stand_behind_their_session_and_do_not_count(run: Run, tmp_pat
     agent = Script("main")
     agent.user("sub", isSidechain=True, agentId="a1", timestamp="2026-03-04T23:00:00Z")
     agent.write(tmp_path / "in" / "main" / "subagents" / "agent-a1.jsonl")
+    early = Script("later")
+    early.user("early sub", isSidechain=True, agentId="b1", timestamp="2026-03-04T01:00:00Z")
+    early.write(tmp_path / "in" / "later" / "subagents" / "agent-b1.jsonl")
     run("import", str(tmp_path / "in"))
-    assert [line["id"] for line in lines_of(run("sessions", "--json"))] == ["later", "main", "main/agent-a1"]
+    order = ["later", "later/agent-b1", "main", "main/agent-a1"]
+    assert [line["id"] for line in lines_of(run("sessions", "--json"))] == order
     rows = run("sessions", "--limit", "2").stdout.splitlines()
-    assert rows[3].startswith("agent-a1")
-    assert "↳ sub" in rows[3]
+    assert rows[4].startswith("agent-a1")
+    assert "↳ sub" in rows[4]
     # The session is meant, not its subagent, whose id begins with the same letters.
     assert json.loads(run("show", "ma", "--json").stdout)["parts"][0]["text"] == "about main"
-    assert json.loads(run("show", "agent-", "--json").stdout)["parts"][0]["text"] == "sub"
+    assert json.loads(run("show", "agent-a", "--json").stdout)["parts"][0]["text"] == "sub"
+
+
+def test_listed_ids_are_long_enough_to_be_used(run: Run, tmp_path: Path) -> None:
+    ids = ["aaaaaaaa1-long", "aaaaaaaa2-long", "bbbbbbbbbb", "ビルドの会話１", "ビルドの会話２"]
+    with store(tmp_path) as opened:
+        for id in ids:
+            opened.session(id).append(glassine.user(id))
+    shown = [row.split()[0] for row in run("sessions").stdout.splitlines()[1:]]
+    assert shown == ["ビルドの会話２", "ビルドの会話１", "bbbbbbbb", "aaaaaaaa2", "aaaaaaaa1"]
+    for id, short in zip(reversed(ids), shown, strict=True):
+        assert json.loads(run("show", short, "--json").stdout)["parts"][0]["text"] == id
 
 
 @pytest.mark.parametrize("columns", ["40", "80", "100", "160"])
@@ -258,15 +275,26 @@ def test_show_another_leaf(run: Run, imported: Path) -> None:
     said = run("show", SESSION, "--leaf", end[:10]).stdout
     assert "Done anew." in said
     assert "終わりです" not in said
+    tree = run("show", SESSION, "--leaf", end, "--tree").stdout
+    assert re.search(r"^├─○ \S+ user  ファイルを", tree, re.MULTILINE)
+    assert re.search(r"^● \S+ user  Write it anew", tree, re.MULTILINE)
+    inner = next(node["id"] for node in nodes if node["role"] == "tool")
+    assert re.search(
+        r"^● \S+ tool  ← Bash .*◀ leaf", run("show", SESSION, "--leaf", inner, "--tree").stdout, re.MULTILINE
+    )
     assert "no message of session" in run("show", SESSION, "--leaf", "zzz", code=3).stderr
     assert "give more of it" in run("show", SESSION, "--leaf", "0000", code=2).stderr
 
 
 def test_summaries_are_marked_and_raw_leaves_them_out(run: Run, imported: Path, tmp_path: Path) -> None:
-    with store(tmp_path) as opened:
+    day = datetime(2026, 3, 4, 12, tzinfo=UTC)
+    with glassine.open(tmp_path / "g.db", clock=lambda: day) as opened:
         session = opened.session(SESSION)
         path = session.history()
-        session.add_compaction("要約です", path[0].id, path[3].id)
+        session.add_compaction("beneath", path[2].id, path[3].id)
+        outer = session.add_compaction("要約です", path[0].id, path[3].id)
+    nodes = lines_of(run("show", SESSION, "--tree", "--json"))
+    assert [node["id"] for node in nodes if node["summary"] == outer.message_id] == [message.id for message in path[:4]]
     said = run("show", SESSION).stdout
     assert "\nsummary of 4 messages\n  要約です\n\nuser  2026-03-04" in said
     assert "Why is the build red?\n\n" not in said
@@ -298,16 +326,28 @@ def test_the_tree_shows_branches_the_path_and_the_leaf(run: Run, imported: Path)
 def test_a_tree_of_branches_upon_branches(run: Run, tmp_path: Path) -> None:
     with store(tmp_path) as opened:
         session = opened.session("deep")
-        parent = session.append(glassine.user("root"))
-        for number in range(1500):  # deeper than Python recurses
-            session.append(glassine.user(f"side {number}"), parent=parent)
-            parent, _ = session.append([glassine.user(f"{number}"), glassine.user("x")], parent=parent)
+        chain = session.append([glassine.user(f"{number}") for number in range(1500)])  # deeper than Python recurses
+        for parent in chain[:-1]:
+            side = session.append(glassine.user("side"), parent=parent)
         session.append(glassine.user("other root"), parent=None)
-        session.switch(parent)
-    said = run("show", "deep", "--tree").stdout
-    assert all(cell_len(row) <= 100 for row in said.splitlines())
-    assert said.count("side") == 1500
-    assert "\n\n●" in said or "\n\n○" in said
+        session.switch(side)
+    for argv in (["--leaf", side.id], ["--leaf", chain[1].id]):
+        said = run("show", "deep", "--tree", *argv).stdout
+        assert all(cell_len(row) <= 100 for row in said.splitlines())
+        assert said.count("side") == 1499
+        assert re.search(r"\n\n○ \S+ user  other root", said)
+
+
+def test_a_single_step_is_listed_where_several_are_counted(run: Run, tmp_path: Path) -> None:
+    script = Script()
+    script.user("q")
+    script.reply("step")
+    script.reply("answer")
+    script.write(tmp_path / "in" / f"{SESSION}.jsonl")
+    run("import", str(tmp_path / "in"))
+    said = run("show", SESSION, "--tree").stdout
+    assert "assistant  step" in said
+    assert "┆" not in said
 
 
 def test_a_session_that_is_not_there_or_not_the_only_one(run: Run, tmp_path: Path) -> None:
@@ -380,6 +420,15 @@ def test_lines_are_folded_between_words_and_by_the_rules_of_japanese(run: Run, t
         assert row.rstrip()[-1] not in "「（", row
     assert sum(row.split().count("word") for row in body) == 60
     assert "".join(body).count("x") == 201
+
+
+def test_an_opening_bracket_goes_with_what_it_opens() -> None:
+    for before in range(20, 40):
+        text = "あ" * before + "「" + "い" * 30
+        rows = list(wrapped(text, 60))
+        assert "".join(rows) == text
+        assert not rows[0].endswith("「")
+        assert cell_len(rows[0]) >= 56
 
 
 # --- hostile text -----------------------------------------------------------------------------------------------------
@@ -479,8 +528,9 @@ def test_namespaces_do_not_see_each_other(run: Run, imported: Path) -> None:
 
 
 def test_options_may_stand_before_and_behind_the_command(run: Run, imported: Path, tmp_path: Path) -> None:
-    assert "nowhere.db" in run("--db", "nowhere.db", "sessions", code=3).stderr
-    assert run("--db", "nowhere.db", "sessions", "--db", str(tmp_path / "g.db")).stdout
+    nowhere = str(tmp_path / "nowhere.db")
+    assert "nowhere.db" in run("--db", nowhere, "sessions", code=3).stderr
+    assert run("--db", nowhere, "sessions", "--db", str(tmp_path / "g.db")).stdout
 
 
 def test_what_is_not_our_database_is_refused(run: Run, tmp_path: Path) -> None:
@@ -537,7 +587,14 @@ def test_as_a_program(imported: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("run")
 @pytest.mark.parametrize(
-    "argv", [["show", "long"], ["show", "long", "--json"], ["show", "long", "--tree"], ["sessions"]]
+    "argv",
+    [
+        ["show", "long"],
+        ["show", "long", "--last", "1"],
+        ["show", "long", "--json"],
+        ["show", "long", "--tree"],
+        ["sessions"],
+    ],
 )
 def test_a_reader_that_leaves_early_hears_nothing(tmp_path: Path, argv: list[str]) -> None:
     with store(tmp_path) as opened:
@@ -545,10 +602,12 @@ def test_a_reader_that_leaves_early_hears_nothing(tmp_path: Path, argv: list[str
         for number in range(500 if argv == ["sessions"] else 0):
             opened.session(f"{number}" * 10).append(glassine.user("語" * 60))
     command = [sys.executable, "-m", "glassine", *argv, *(["--limit", "0"] if argv == ["sessions"] else [])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    env = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as running:
         assert running.stdout is not None
         assert running.stderr is not None
-        running.stdout.read(10)
+        if "--last" not in argv:  # so little output is written at the very end
+            running.stdout.read(10)
         running.stdout.close()
         assert running.stderr.read() == b""
         assert running.wait() == 0

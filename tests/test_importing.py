@@ -4,12 +4,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import glassine
 from glassine import transcripts
 from glassine.transcripts import ImportResult, SessionImport, import_transcript
+from glassine.transcripts._beside import description
 from tests.made_transcripts import SESSION, Script, call, coding
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data" / "claude-code"
@@ -206,6 +208,21 @@ def test_messages_of_others_keep_their_place_and_the_leaf(store: glassine.Store,
     assert len(session.branches(script.lines[1]["uuid"])) == 2
 
 
+def test_a_leaf_stays_where_only_a_side_branch_is_new(store: glassine.Store, tmp_path: Path) -> None:
+    script = Script()
+    root = script.user("a")
+    script.reply("b")
+    bring(store, script.write(tmp_path / "one" / f"{SESSION}.jsonl"))
+    session = store.session(SESSION)
+    session.switch(root)
+    side = Script()
+    side.lines = [script.lines[0]]
+    side.user("side", after=root, uuid="side")
+    side.lines.append(script.lines[1])
+    assert one(bring(store, side.write(tmp_path / "two" / f"{SESSION}.jsonl"))).new == 1
+    assert session.info().leaf_id == root
+
+
 def test_a_compaction_becomes_a_summary_and_the_next_one_lies_over_it(store: glassine.Store, tmp_path: Path) -> None:
     script = Script()
     first = script.user("a")
@@ -307,16 +324,61 @@ def test_subagents_are_linked_whatever_comes_first(store: glassine.Store, tmp_pa
     for transcript in transcripts.read_many([main.write(tmp_path / f"{SESSION}.jsonl"), file]):
         import_transcript(store, transcript)
     assert session.info().lineage == glassine.Lineage("sidechain", SESSION, step)
-    bring(store, file)
-    assert session.info().lineage == glassine.Lineage("sidechain", SESSION, step)
+    # The file alone does not know the step; there is nothing to write.
+    (conversation,) = transcripts.read(file).conversations
+    assert description(conversation, "claude-code", file, session.info()) == {}
 
 
-def test_a_long_run_is_written_in_pieces_and_whole(store: glassine.Store, tmp_path: Path) -> None:
+def test_the_same_event_twice_is_two_events(store: glassine.Store, tmp_path: Path) -> None:
+    script = Script()
+    script.user("a")
+    path = tmp_path / f"{SESSION}.jsonl"
+    for number in (1, 2):
+        script.title("again")
+        script.title("again")
+        assert one(bring(store, script.write(path))).events == 2
+        assert len(store.session(SESSION).events()) == 2 * number
+
+
+def test_a_plan_that_somebody_else_made_stale_is_made_anew(
+    store: glassine.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Script()
+    script.user("a")
+    script.reply("One", id="msg_a")
+    early = transcripts.read(script.write(tmp_path / f"{SESSION}.jsonl"))
+    script.reply("Two", id="msg_a")
+    late = transcripts.read(script.write(tmp_path / f"{SESSION}.jsonl"))
+    append = glassine.Session.append
+
+    def overtaken(self: glassine.Session, messages: Any, **options: Any) -> Any:
+        monkeypatch.setattr(glassine.Session, "append", append)
+        with glassine.open(tmp_path / "store.db") as other:
+            import_transcript(other, late)
+        return append(self, messages, **options)
+
+    monkeypatch.setattr(glassine.Session, "append", overtaken)
+    import_transcript(store, early)
+    assert texts(store.session(SESSION)) == ["a", "One\nTwo"]
+
+
+def test_a_long_run_is_written_in_pieces_and_whole(
+    store: glassine.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    append = glassine.Session.append
+
+    def counted(self: glassine.Session, messages: Any, **options: Any) -> Any:
+        sizes.append(len(messages))
+        return append(self, messages, **options)
+
+    monkeypatch.setattr(glassine.Session, "append", counted)
     script = Script()
     for number in range(1201):
         script.user(str(number))
     assert one(bring(store, script.write(tmp_path / f"{SESSION}.jsonl"))).new == 1201
     assert texts(store.session(SESSION)) == [str(number) for number in range(1201)]
+    assert sizes == [500, 500, 201]
 
 
 IMPORTER = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from .errors import InvalidMessageError
 
@@ -88,6 +88,9 @@ def decode(codec: int, data: bytes) -> Any:
     raise ValueError(f"unknown codec {codec}")
 
 
+_TOO_BIG: Final = 10**4300
+
+
 def _explain(value: Any, error: BaseException | None) -> NoReturn:
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while stack:
@@ -109,8 +112,8 @@ def _unstorable(item: Any) -> str | None:
     if isinstance(item, float):
         return f"{item!r} is not a number in JSON" if item != item or item in (float("inf"), -float("inf")) else None
     if isinstance(item, int):
-        return "an integer beyond 4,300 digits" if abs(item).bit_length() > 14_284 else None
+        return "an integer beyond 4,300 digits" if abs(item) >= _TOO_BIG else None
     if isinstance(item, dict):
-        bad = next((key for key in item if not isinstance(key, str)), None)
-        return None if bad is None else f"the key {bad!r} is not text"
+        bad = [key for key in item if not isinstance(key, str)]
+        return f"the key {bad[0]!r} is not text" if bad else None
     return f"a {type(item).__name__} would not come back as one from JSON"

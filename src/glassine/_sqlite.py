@@ -28,7 +28,7 @@ Durability = Literal["normal", "full"]
 
 APPLICATION_ID = 0x676C7373
 """`glss`: marks a file as ours, so that another program's database is refused rather than written into."""
-MIGRATIONS = ("0001_tree",)
+MIGRATIONS = ("0001_tree", "0002_search")
 PAGE_SIZE = 8192
 _CACHE_KIB = 16 * 1024
 
@@ -48,7 +48,7 @@ class Options(NamedTuple):
 class Database:
     """An open connection with its statements, and the namespace keys it has seen (these never change)."""
 
-    __slots__ = ("connection", "execute", "namespaces", "options", "queries")
+    __slots__ = ("connection", "execute", "measures", "namespaces", "options", "queries")
 
     # What a row holds is known by its statement, not by the driver's types.
     execute: Callable[..., Any]
@@ -57,6 +57,7 @@ class Database:
         self.options = options
         self.queries = _queries.load("sqlite")
         self.namespaces: dict[str, int] = {}
+        self.measures = False
         try:
             self.connection = apsw.Connection(options.path)
         except apsw.Error as error:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import zlib
 from typing import NamedTuple
 
+from .indexing import Words, tokens, words
 from .messages import ROLES, Message, to_micros
 from .representation import External, lay_down, restore
 
 
 class Draft(NamedTuple):
-    """A message ready to be written. `size` is the bytes of the whole wire shape, `created_at` microseconds."""
+    """A message ready to be written. `size` is the bytes of the whole wire shape, `created_at` microseconds.
+
+    `tokens` are the estimates per family, `words` the rows of the search index.
+    """
 
     id: str
     role: int
@@ -20,6 +24,8 @@ class Draft(NamedTuple):
     crc: int
     size: int
     externals: tuple[External, ...]
+    tokens: tuple[int, int, int, int, int]
+    words: tuple[Words, ...]
 
 
 def draft(message: Message) -> Draft:
@@ -36,6 +42,8 @@ def draft(message: Message) -> Draft:
         zlib.crc32(body),
         len(whole),
         externals,
+        tokens(message),
+        words(message),
     )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .content import KINDS, Piece, counted, pieces
 from .messages import Message
-from .searching import VERSION, chunks
+from .searching import INDEX_VERSION, chunks, segment
 from .tokens import ESTIMATOR_VERSION, estimate_all
 
 MESSAGE_TOKENS = 4
@@ -59,8 +59,8 @@ def _rows(found: list[Piece]) -> tuple[Words, ...]:
     by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for piece in found:
         by_kind[piece.kind].append(piece.text)
-    columns = [chunks("\n".join(by_kind[kind])) if by_kind[kind] else [] for kind in KINDS]
+    columns = [[" ".join(chunk) for chunk in chunks(segment("\n".join(by_kind[kind])))] for kind in KINDS]
     return tuple(Words(*row) for row in zip_longest(*columns))
 
 
-__all__ = ["ESTIMATOR_VERSION", "VERSION", "Words", "same_words", "tokens", "words"]
+__all__ = ["ESTIMATOR_VERSION", "INDEX_VERSION", "Words", "same_words", "tokens", "words"]

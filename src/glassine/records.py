@@ -8,7 +8,9 @@ from datetime import datetime
 from operator import add, sub
 from typing import Any, Literal, NamedTuple, overload
 
+from .content import Kind
 from .messages import Message, Role
+from .searching import Snippet
 
 LineageKind = Literal["fork", "split", "sidechain"]
 
@@ -103,6 +105,57 @@ class Recent(Sequence[Message]):
     def __getitem__(self, index: slice) -> Sequence[Message]: ...
     def __getitem__(self, index: int | slice) -> Message | Sequence[Message]:
         return self.messages[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that answers a search.
+
+    `kind` and `part` say where in it: "text", "tool_input", "tool_output" or "reasoning", and the index of the part.
+    `snippet` is cut from the original text, with «» around what was found; `text` of it and the places are in
+    `excerpt`. `strict` hits contain all of the query, the others some of it. `active`: it stands on the active path
+    of its session; `summarised`: a summary lies over it. `copies` are the forks that hold the same message.
+    `created_at` is the message's own time, else when it was stored.
+    """
+
+    session_id: str
+    message_id: str
+    role: Role
+    kind: Kind
+    part: int
+    created_at: datetime
+    score: float
+    snippet: str
+    excerpt: Snippet
+    strict: bool
+    active: bool
+    summarised: bool
+    copies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hits(Sequence[Hit]):
+    """What a search found: a sequence of hits, strict ones first, the best first.
+
+    `searchable` is False when the query holds nothing that could be looked for, such as punctuation alone; then an
+    empty result does not mean that nothing is there.
+    """
+
+    hits: tuple[Hit, ...]
+    searchable: bool
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Hit]: ...
+    def __getitem__(self, index: int | slice) -> Hit | Sequence[Hit]:
+        return self.hits[index]
 
 
 class Outline(NamedTuple):

@@ -54,6 +54,6 @@ class Path:
             if upto < low:
                 break
             floor = self.segments[index + 1].upto + 1 if index + 1 < len(self.segments) else 1
-            if floor <= high:
+            if max(low, floor) <= high:
                 found.append(Span(strand, max(low, floor), min(high, upto)))
         return found

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from .._sqlite import Database
 from ..drafting import Draft, drafted
 from ..errors import ConflictError, LeafMovedError
+from ..indexing import ESTIMATOR_VERSION, INDEX_VERSION
 from ..records import NOTHING, Named, Ref, Totals
 from ..tree import Position
-from . import bodies
+from . import bodies, words
 from .heads import Head, Node, create, find_head, find_node, is_open, need_node, save_head
 
 
@@ -36,17 +37,19 @@ def append(
     for draft in drafts:
         begins = at is None or not is_end
         strand = strands if begins or at is None else at.strand
-        own = Totals(1, draft.size)
-        below = totals.plus(own)
+        below = totals.plus(Totals(1, draft.size, *draft.tokens))
+        doc = words.add(db, (ns, session), strand, seq, draft.words)
         execute(
             queries.node_add,
             (
-                *(ns, session, strand, seq, draft.id, at and at.seq, draft.role, len(draft.externals), *own[1:], 0),
-                *(*below, change, draft.created_at, now),
+                *(ns, session, strand, seq, draft.id, at and at.seq, draft.role, len(draft.externals), draft.size),
+                *(*draft.tokens, ESTIMATOR_VERSION, *below, change, draft.created_at, now),
+                *(doc, len(draft.words), INDEX_VERSION),
             ),
         )
         if not db.connection.changes():
             # Invariant: appending an id again is a no-op, and what follows in the batch chains to what is there.
+            words.drop(db, doc, len(draft.words))
             node = _existing(db, ref, head, draft, at, named)
             at, totals, is_end = node.at, node.path, is_open(db, head, node.at)
             added.append(False)

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .._sqlite import Database
-from ..drafting import Draft
+from ..drafting import Draft, drafted
 from ..errors import CorruptMessageError, MessageNotFoundError
+from ..indexing import ESTIMATOR_VERSION, INDEX_VERSION, same_words
 from ..messages import Message
 from ..overlays import cuts
 from ..records import NOTHING, Ref, Totals
 from ..redaction import tells
 from ..tree import Path, Position
-from . import bodies
+from . import bodies, words
 from .heads import (
     Head,
     Node,
@@ -30,7 +31,6 @@ from .heads import (
 )
 from .reading import children, list_overlays
 
-ESTIMATOR = 0
 FEW = 8
 """From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
 WIPED = ("node", "body", "strand", "external", "spill", "overlay")
@@ -161,6 +161,7 @@ def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *,
         _shift(db, head, at, NOTHING.minus(node.own))
     execute(queries.node_delete, (*key, *at))
     bodies.drop(db, head, at.seq, node.externals)
+    words.drop(db, node.doc, node.docs)
     for child in below:
         execute(queries.node_reparent, (*key, *child, above and above.seq, change))
     # Invariant: a strand hangs on a message that is there, and is never empty.
@@ -214,12 +215,16 @@ def take_off(db: Database, head: Head, overlay_id: str, change: int, now: int) -
 
 def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: int) -> Head:
     execute, queries, key, at = db.execute, db.queries, (head.ns, head.session), node.at
-    own = Totals(1, draft.size)
+    own = Totals(1, draft.size, *draft.tokens)
     grown = own.minus(node.own)
     change = head.change + 1
+    doc, docs = _rewrite_words(db, head, node, draft)
     execute(
         queries.node_rewrite,
-        (*key, *at, draft.role, len(draft.externals), *own[1:], ESTIMATOR, *grown[1:], change, draft.created_at),
+        (
+            *(*key, *at, draft.role, len(draft.externals), *own[1:], ESTIMATOR_VERSION, *grown[1:]),
+            *(change, draft.created_at, doc, docs, INDEX_VERSION),
+        ),
     )
     if node.externals:
         bodies.drop_externals(db, head, at.seq)
@@ -233,6 +238,21 @@ def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: 
     head = head._replace(change=change)
     save_head(db, ref, head, now)
     return head
+
+
+def _rewrite_words(db: Database, head: Head, node: Node, draft: Draft) -> tuple[int | None, int]:
+    """Index the new words of a message, unless they are the old ones: a changed flag costs the index nothing."""
+    row = db.execute(db.queries.message_at, (head.ns, head.session, *node.at)).fetchone()
+    try:
+        same = node.analysis == INDEX_VERSION and same_words(
+            bodies.message(db, head.ns, head.session, row), drafted(draft)
+        )
+    except CorruptMessageError:
+        same = False
+    if same:
+        return node.doc, node.docs
+    words.drop(db, node.doc, node.docs)
+    return words.add(db, (head.ns, head.session), *node.at, draft.words), len(draft.words)
 
 
 def _shift(db: Database, head: Head, at: Position, by: Totals) -> None:
@@ -259,6 +279,7 @@ def _next_on(db: Database, head: Head, path: Path, at: Position) -> Position:
 
 def _wipe(db: Database, head: Head, tables: Iterable[str]) -> None:
     key = (head.ns, head.session)
+    words.drop_session(db, key)
     digests = {digest for (digest,) in db.execute(db.queries.blob_digests_of_session, key)}
     for table in tables:
         db.execute(getattr(db.queries, f"wipe_{table}"), key)

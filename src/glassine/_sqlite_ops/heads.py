@@ -26,7 +26,8 @@ class Head(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A message's narrow row. `own` are its own totals, `path` those from the root to it."""
+    """A message's narrow row. `own` are its own totals, `path` those from the root to it. `docs` rows of the search
+    index are its words, from `doc` on."""
 
     at: Position
     parent: int | None
@@ -34,6 +35,9 @@ class Node(NamedTuple):
     externals: int
     own: Totals
     path: Totals
+    doc: int | None
+    docs: int
+    analysis: int
 
 
 def namespace_key(db: Database, name: str) -> int | None:
@@ -96,8 +100,9 @@ def find_node(db: Database, head: Head, message_id: str) -> Node | None:
     row = db.execute(db.queries.node_find, (head.ns, head.session, message_id)).fetchone()
     if row is None:
         return None
-    strand, seq, parent, role, externals, *rest = row
-    return Node(Position(strand, seq), parent, role, externals, Totals(1, *rest[:6]), Totals(*rest[6:]))
+    strand, seq, parent, role, externals, doc, docs, analysis, *rest = row
+    own, path = Totals(1, *rest[:6]), Totals(*rest[6:])
+    return Node(Position(strand, seq), parent, role, externals, own, path, doc, docs, analysis)
 
 
 def need_node(db: Database, ref: Ref, head: Head, message_id: str, named_as: str = "message") -> Node:

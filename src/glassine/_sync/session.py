@@ -6,18 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from .. import _json
 from .._ids import RESERVED_PREFIX, check_id
+from ..content import Kind
 from ..drafting import Draft, draft
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
-from ..messages import Message, MessageLike, to_micros
+from ..messages import Message, MessageLike, Role, to_micros
 from ..overlays import Overlay
 from ..records import (
     Check,
     Deletion,
     Event,
+    Hits,
     Ingested,
     Lineage,
     Named,
@@ -203,6 +205,27 @@ class Session:
     def outline(self) -> list[Outline]:
         """The whole tree, without content, in the order of insertion: parents come before their children."""
         return self._engine.outline(self._ref)
+
+    def search(
+        self,
+        query: str,
+        limit: int = 20,
+        *,
+        scope: Literal["session", "path"] = "session",
+        roles: Iterable[Role] | None = None,
+        kinds: Iterable[Kind] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Hits:
+        """Full-text search in this session, in any language. Any text is a valid query.
+
+        Each word must occur (words in quotation marks as a phrase); what contains all of them comes first, then,
+        up to `limit`, what contains some. `scope="path"` leaves out the other branches. `roles` and `kinds` ("text",
+        "tool_input", "tool_output", "reasoning") narrow it down, as do `since` (inclusive) and `until` (exclusive).
+        """
+        if scope not in ("session", "path"):
+            raise ValueError(f"scope must be 'session' or 'path', not {scope!r}")
+        return self.store._look(query, limit, self.id, scope == "path", roles, kinds, since, until)
 
     # -- overlays ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,20 @@ from typing import Any
 
 from .._drivers import SQLiteDriver
 from .._sqlite import Options
-from .._sqlite_ops import appending, checking, editing, ingesting, overlaying, reading, sessions
+from .._sqlite_ops import (
+    appending,
+    catching_up,
+    checking,
+    editing,
+    ingesting,
+    overlaying,
+    reading,
+    searching,
+    sessions,
+    words,
+)
+from .._sqlite_ops.catching_up import Cursor, Progress
+from .._sqlite_ops.searching import Asked, Found
 from ..drafting import Draft
 from ..messages import Message
 from ..overlays import Overlay
@@ -63,8 +76,15 @@ class SQLite:
 
     def redact(self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
         dropped = self._write(editing.redact, ref, message_id, remake, now)
+        self._write(words.squeeze)
         self._driver.outside(editing.scrub_log)
         return dropped
+
+    def search(self, asked: Asked, complete: bool) -> list[Found] | None:
+        return self._read(searching.search, asked, complete)
+
+    def catch_up(self, anew: bool, cursor: Cursor, done: int) -> Progress:
+        return self._write(catching_up.catch_up, anew, cursor, done)
 
     def clear(self, ref: Ref, now: int) -> int:
         return self._write(editing.clear, ref, now)

@@ -5,19 +5,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from .._drivers import Opening
 from .._ids import check_id
 from .._sqlite import Durability, Options
-from ..messages import to_micros
-from ..records import Check, Problem, Ref, SessionInfo, StoreInfo
+from .._sqlite_ops.catching_up import Cursor
+from .._sqlite_ops.searching import Asked
+from ..content import KINDS, Kind
+from ..hits import hit
+from ..messages import ROLES, Role, to_micros
+from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
+from ..searching import parse_query
 from .session import Session
 from .sqlite import SQLite
+
+T = TypeVar("T")
 
 
 class Store(Opening):
@@ -71,6 +78,95 @@ class Store(Opening):
         if limit is not None and limit < 0:
             raise ValueError(f"limit must not be negative, got {limit}")
         return self._engine.listing(self.namespace_name, limit)
+
+    def search(
+        self,
+        query: str,
+        limit: int = 20,
+        *,
+        roles: Iterable[Role] | None = None,
+        kinds: Iterable[Kind] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Hits:
+        """Full-text search in all sessions of this namespace; see `Session.search`.
+
+        A message that forks hold copies of is one hit, of the session it comes from.
+        """
+        return self._look(query, limit, None, False, roles, kinds, since, until)
+
+    def _look(
+        self,
+        query: str,
+        limit: int,
+        session_id: str | None,
+        on_path: bool,
+        roles: Iterable[Role] | None,
+        kinds: Iterable[Kind] | None,
+        since: datetime | None,
+        until: datetime | None,
+    ) -> Hits:
+        """What both searches do. `session_id` None: all sessions."""
+        if limit < 0:
+            raise ValueError(f"limit must not be negative, got {limit}")
+        parsed = parse_query(query)
+        wanted = KINDS if kinds is None else tuple(_one_of("kind", kind, KINDS) for kind in kinds)
+        if not parsed.searchable or not limit or not wanted:
+            return Hits((), parsed.searchable)
+        asked = Asked(
+            namespace=self.namespace_name,
+            session=session_id,
+            query=parsed,
+            limit=limit,
+            on_path=on_path,
+            kinds=wanted,
+            roles=None if roles is None else tuple(ROLES.index(_one_of("role", role, ROLES)) for role in roles),
+            since=None if since is None else to_micros(since),
+            until=None if until is None else to_micros(until),
+        )
+        found = self._engine.search(asked, True)
+        if found is None:
+            self.catch_up()
+            found = self._engine.search(asked, False)
+        return Hits(
+            tuple(
+                hit(
+                    item.session_id,
+                    item.message,
+                    parsed,
+                    wanted,
+                    time=item.time,
+                    score=item.score,
+                    strict=item.strict,
+                    active=item.active,
+                    summarised=item.summarised,
+                    copies=item.copies,
+                )
+                for item in found or ()
+            ),
+            True,
+        )
+
+    def catch_up(self, *, progress: Callable[[int, int], None] | None = None) -> None:
+        """Index what is not indexed yet, in short transactions. A search does this by itself when it must: after a
+        new version of the text analysis, or when the index was found damaged, it can take a while.
+
+        `progress` is called with (messages done, messages in all).
+        """
+        self._catch_up(False, progress)
+
+    def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> None:
+        """Make the whole index and all token totals anew from the messages, for all namespaces."""
+        self._catch_up(True, progress)
+
+    def _catch_up(self, anew: bool, progress: Callable[[int, int], None] | None) -> None:
+        step = self._engine.catch_up(anew, Cursor(), 0)
+        while step.cursor is not None:
+            if progress is not None:
+                progress(step.done, step.total)
+            step = self._engine.catch_up(False, step.cursor, step.done)
+        if progress is not None:
+            progress(step.total, step.total)
 
     def delete_session(self, id: str) -> bool:
         """Delete a session and all that belongs to it. False if there is none."""
@@ -143,3 +239,9 @@ def open(
         path = str(Path(path).expanduser().absolute())
     check_id("namespace", namespace)
     return Store(SQLite(Options(path, durability, busy_timeout)), namespace, clock, new_id)
+
+
+def _one_of(what: str, value: T, known: Sequence[T]) -> T:
+    if value not in known:
+        raise ValueError(f"{what} {value!r} is none of {', '.join(map(str, known))}")
+    return value

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 DEFAULT_LIMIT = 20
-ID_WIDTH = 12
+ID_WIDTH, INNER_WIDTH = 40, 12
+"""Cells for the shortest usable beginning of an id, and for that of a subagent, which is shown to be recognised."""
 SOURCE_WIDTH = 14
 ROOMY, NARROW = 110, 90
 """From so many columns on there is room for the source; below so many only for the date."""
@@ -131,7 +132,9 @@ def _table(store: glassine.Store, groups: Sequence[Sequence[glassine.SessionInfo
             branches = branch_count(store, info)
             rows.append(
                 {
-                    "id": fit(line(shorts[info.id] if first else info.id.rpartition("/")[2]), ID_WIDTH),
+                    "id": fit(line(shorts[info.id]), ID_WIDTH)
+                    if first
+                    else fit(line(info.id.rpartition("/")[2]), INNER_WIDTH),
                     "title": ("" if first else "↳ ") + (line(info.title or "") or "(no title)"),
                     "messages": f"{info.messages:,}",
                     "branches": str(branches) if branches > 1 else "",

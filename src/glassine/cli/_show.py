@@ -180,7 +180,7 @@ def _covered(outline: Iterable[glassine.Outline], laid: Iterable[glassine.Overla
     """For each message under a summary, the id of the message that stands for it (of the outermost summary)."""
     parents = {node.id: node.parent_id for node in outline}
     found: dict[str, str] = {}
-    for overlay in sorted(laid, key=lambda overlay: overlay.covered_messages):
+    for overlay in laid:  # a later one contains the earlier, or misses it
         id: str | None = overlay.last_id
         while id is not None:
             found[id] = overlay.message_id
@@ -203,11 +203,11 @@ def _drawing(
     from ._messages import ROLE_STYLES, SUMMARY_STYLE, fit, gist
     from ._tree import draw
 
-    ends = {overlay.last_id: overlay for overlay in sorted(laid, key=lambda overlay: overlay.covered_messages)}
+    ends = {overlay.last_id: overlay for overlay in laid}
     ids = short_ids([node.id for node in outline])
     for row in draw(outline, path, {*ends, *([leaf_id] if leaf_id else [])}):
         lanes = row.lanes if len(row.lanes) <= width // 3 else f"…{row.lanes[1 - width // 3 :]}"
-        text = Text(lanes, style="dim")
+        text = Text().append(lanes, style="dim")
         if row.node is None:
             if row.skipped:
                 text.append("┆ " + ", ".join(f"{number:,} {role}" for role, number in row.skipped))
@@ -229,7 +229,7 @@ def _drawing(
         text.append(tail, style="bold" if node.id == leaf_id else "dim")
         yield text
         if (overlay := ends.get(node.id)) is not None:
-            below = Text(lanes.replace("├─", "│ "), style="dim")
+            below = Text().append(lanes.replace("├─", "│ "), style="dim")
             head = f"≡ summary of {count(overlay.covered_messages, 'message')}{' (stale)' if overlay.stale else ''}  "
             below.append(head, style=SUMMARY_STYLE)
             below.append(fit(line(overlay.text[:2000]), max(width - cell_len(below.plain), 1)))

@@ -1,8 +1,8 @@
 """From a text to the tokens of its index, and long texts in pieces that an engine can hold.
 
-Words are cut at everything that is neither a letter nor a digit, and stemmed. A run of a script without spaces becomes
-its pairs of neighbouring characters, and then its last character alone: `の行を` gives `の行 行を を`. So each character
-begins some token, and a query of one character is a prefix; and no phrase runs on from one run into the next.
+Words are cut at all that is neither a letter nor a digit, and stemmed. A run of a script without spaces becomes its
+pairs of neighbouring characters, and then its last character alone: `の行を` gives `の行 行を を`. So each
+character begins a token, and a query of one character is a prefix; and no phrase runs on from one run into the next.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ CHUNK_REPEATS = 256
 # The longest phrase that is found wherever the border of a chunk falls, in tokens. Queries are cut to it.
 LONGEST_PHRASE = 128
 
-_LOWER_WORDS = bytes(code + 32 if 65 <= code <= 90 else code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
+# Lower-case letters and digits; a space for anything else.
+_LOWER_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
 
 
 class _LongWord(Exception):  # noqa: N818  a signal that never leaves this module
@@ -61,22 +62,30 @@ def word_tokens(word: str) -> list[str]:
 
 
 def run_tokens(run: str) -> list[str]:
-    """The tokens of a folded run of a script without spaces."""
-    tokens = list(map(add, run, run[1:]))
-    tokens.append(run[-1])
-    return tokens
+    """The tokens of one folded run of a script without spaces: its pairs, and its last character."""
+    return [*map(add, run, run[1:]), run[-1]]
 
 
 @cache
-def runs_pattern() -> re.Pattern[str]:
-    """A run of a script without spaces (group 1), or a word and what else is no separator (group 2), in folded text."""
-    return re.compile(f"([{UNSPACED}]+)|([^{UNSPACED}]+)")
+def unspaced_pattern() -> re.Pattern[str]:
+    """A run of a script without spaces, as a group, in folded text."""
+    return re.compile(f"([{UNSPACED}]+)")
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """A word of a script with spaces, in folded text without underscores."""
+    """A word, in folded text that holds neither underscores nor scripts without spaces."""
     return re.compile(rf"[\w{marks()}]+")
+
+
+def runs(folded: str) -> Iterator[tuple[str, bool]]:
+    """The words and runs of a folded text without underscores, each with whether it is of a script without spaces."""
+    for place, part in enumerate(unspaced_pattern().split(folded)):
+        if place & 1:
+            yield part, True
+        else:
+            for word in word_pattern().findall(part):
+                yield word, False
 
 
 def segment(text: str) -> list[str]:
@@ -88,17 +97,17 @@ def segment(text: str) -> list[str]:
     if text.isascii():
         return _stemmed(text.encode("ascii").translate(_LOWER_WORDS).decode("ascii").split())
     tokens: list[str] = []
-    folded = fold(text).replace("_", " ")
-    for unspaced, other in runs_pattern().findall(folded):
-        if unspaced:
-            tokens += map(add, unspaced, unspaced[1:])
-            tokens.append(unspaced[-1])
-        elif len(other) == 1 and not other.isalnum():
-            pass  # the space or comma between two such runs: too common to go the long way
-        elif other.isascii():
-            tokens += _stemmed(other.encode("ascii").translate(_LOWER_WORDS).decode("ascii").split())
+    # `runs` once more, for speed: the same words, without a step of Python for each.
+    for place, part in enumerate(unspaced_pattern().split(fold(text).replace("_", " "))):
+        if place & 1:
+            tokens += map(add, part, part[1:])
+            tokens.append(part[-1])
+        elif len(part) == 1 and not part.isalnum():
+            pass  # a space or comma between two such runs
+        elif part.isascii():
+            tokens += _stemmed(part.encode("ascii").translate(_LOWER_WORDS).decode("ascii").split())
         else:
-            tokens += _stemmed(word_pattern().findall(other))
+            tokens += _stemmed(word_pattern().findall(part))
     return tokens
 
 

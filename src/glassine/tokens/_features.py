@@ -91,8 +91,8 @@ SCRIPTS = (
     ("full width", 0xFF00, 0xFF3F),
     ("half-width", 0xFF40, 0xFFBF),
 )
-_UNLISTED = ("two bytes", "three bytes")
-SCRIPT_NAMES = tuple(name for name, _, _ in SCRIPTS) + _UNLISTED
+UNLISTED = ("two bytes", "three bytes")
+SCRIPT_NAMES = tuple(name for name, _, _ in SCRIPTS) + UNLISTED
 
 Quarters = tuple[int, int, int, int]
 
@@ -168,7 +168,8 @@ def features(text: str, previous: int = 0) -> tuple[bytes, dict[int, int]]:
 def _script_counts(text: str) -> dict[int, int]:
     units = text.encode("utf-16-le", "surrogatepass")
     low, high = units[::2], units[1::2]
-    number = int.from_bytes(high.translate(_HIGH_GROUP), "little") | int.from_bytes(low.translate(_LOW_QUARTER), "little")
+    number = int.from_bytes(high.translate(_HIGH_GROUP), "little")
+    number |= int.from_bytes(low.translate(_LOW_QUARTER), "little")
     rest = number.to_bytes(len(low), "little").translate(_SCRIPT, _UNCOUNTED)
     counts: dict[int, int] = {}
     left = len(rest)

@@ -94,12 +94,12 @@ SELECT strand, upto FROM up;
 -- name: node_add
 INSERT INTO node (ns, session, strand, seq, id, parent, role, externals, size, o200k, claude3, claude48, gemma3, safe,
     estimator, path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe, change,
-    created_at, stored_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    created_at, stored_at, doc, docs, analysis)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (ns, session, id) DO NOTHING;
 
 -- name: node_find
-SELECT strand, seq, parent, role, externals, size, o200k, claude3, claude48, gemma3, safe,
+SELECT strand, seq, parent, role, externals, doc, docs, analysis, size, o200k, claude3, claude48, gemma3, safe,
     path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe
 FROM node WHERE ns = ? AND session = ? AND id = ?;
 
@@ -120,7 +120,7 @@ UPDATE node SET parent = ?5, change = ?6 WHERE ns = ?1 AND session = ?2 AND stra
 UPDATE node SET role = ?5, externals = ?6, size = ?7, o200k = ?8, claude3 = ?9, claude48 = ?10, gemma3 = ?11,
     safe = ?12, estimator = ?13, path_size = path_size + ?14, path_o200k = path_o200k + ?15,
     path_claude3 = path_claude3 + ?16, path_claude48 = path_claude48 + ?17, path_gemma3 = path_gemma3 + ?18,
-    path_safe = path_safe + ?19, change = ?20, created_at = ?21
+    path_safe = path_safe + ?19, change = ?20, created_at = ?21, doc = ?22, docs = ?23, analysis = ?24
 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
 
 -- name: node_delete
@@ -395,7 +395,7 @@ DROP TABLE words;
 CREATE VIRTUAL TABLE words USING fts5 (
     scope, text, tool_input, tool_output, reasoning,
     ns UNINDEXED, session UNINDEXED, strand UNINDEXED, seq UNINDEXED,
-    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'porter ascii'
+    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'ascii'
 );
 
 -- name: words_optimize
@@ -409,7 +409,7 @@ WHERE words MATCH ? AND rank MATCH 'bm25(0.0, 1.0, 1.0, 1.0, 1.0)' ORDER BY rank
 SELECT ns, session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
 
 -- name: words_places
-SELECT DISTINCT session, seq FROM words WHERE words MATCH ?;
+SELECT DISTINCT session, strand, seq FROM words WHERE words MATCH ?;
 
 -- name: words_total
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pending'), 0);
@@ -425,8 +425,36 @@ UPDATE node SET doc = ?5, docs = ?6, analysis = ?7, o200k = ?8, claude3 = ?9, cl
     safe = ?12, estimator = ?13
 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
 
+-- name: session_set_totals
+UPDATE session SET path_length = ?3, path_size = ?4, path_o200k = ?5, path_claude3 = ?6, path_claude48 = ?7,
+    path_gemma3 = ?8, path_safe = ?9
+WHERE ns = ?1 AND id = ?2;
+
+-- name: node_stale
+SELECT n.ns, n.session, n.strand, n.seq, n.id, n.role, n.externals, n.size, n.doc, n.docs, b.codec, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE (n.ns, n.session, n.strand, n.seq) > (?, ?, ?, ?) AND (n.analysis <> ? OR n.estimator <> ?)
+ORDER BY n.ns, n.session, n.strand, n.seq LIMIT ?;
+
+-- name: node_count
+SELECT count(*) FROM node;
+
+-- name: namespace_name
+SELECT name FROM namespace WHERE ns = ?;
+
 -- name: meta_all
 SELECT name, value FROM meta;
 
 -- name: meta_put
 INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: hit
+SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data, coalesce(n.created_at, n.stored_at)
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = ? AND n.session = ? AND n.strand = ? AND n.seq = ?;
+
+-- name: session_by_key
+SELECT id, lineage_kind, lineage_session FROM session WHERE ns = ? AND session = ?;
+
+-- name: session_lineage
+SELECT lineage_kind, lineage_session FROM session WHERE ns = ? AND id = ?;

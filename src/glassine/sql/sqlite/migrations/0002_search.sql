@@ -12,7 +12,7 @@ ALTER TABLE node ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0;
 CREATE VIRTUAL TABLE words USING fts5 (
     scope, text, tool_input, tool_output, reasoning,
     ns UNINDEXED, session UNINDEXED, strand UNINDEXED, seq UNINDEXED,
-    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'porter ascii'
+    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'ascii'
 );
 
 -- The newest rows, on their way into `words`: an FTS5 commit costs as much as several appends, so they go there in

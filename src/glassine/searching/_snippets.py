@@ -1,0 +1,329 @@
+"""Snippets: the piece of the original text in which a query was found, with the places of the hit.
+
+The engine matched folded tokens; here they are found again in the text as it was written. A position in folded text is
+carried back through the pieces whose foldings, put together, are the folding of the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from unicodedata import category, east_asian_width
+
+from ._characters import IGNORABLE, JOINING, UNSPACED, marks
+from ._folding import fold
+from ._queries import Form, Phrase, Query
+from ._segmenting import unspaced_pattern, word_tokens
+
+WIDTH = 160
+
+# A text that is not ASCII is folded in windows of so many characters, until one holds a hit.
+_WINDOW = 2048
+# Around a place where the query stands as it was typed.
+_MARGIN = 320
+# Hits of one phrase that are weighed against each other.
+_MOST_HITS = 12
+
+# No word is so long that a snippet is shortened further to leave it out.
+_LONGEST_TIDIED = 24
+
+_ZWJ = "\u200d"
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A piece of a text. `marks` are the hits in it, as (start, end) in `text`, in order and without overlaps.
+
+    `start` is where `text` begins in the original; `cut_before` and `cut_after` say that the original goes on there.
+    Without marks, nothing of the query was found and the piece is the beginning.
+    """
+
+    text: str
+    start: int
+    marks: tuple[tuple[int, int], ...]
+    cut_before: bool
+    cut_after: bool
+
+    def marked(self, before: str = "«", after: str = "»", ellipsis: str = "…") -> str:
+        """The text with something before and after each hit, and an ellipsis where it was cut."""
+        pieces = [ellipsis] if self.cut_before else []
+        end = 0
+        for first, last in self.marks:
+            pieces += [self.text[end:first], before, self.text[first:last], after]
+            end = last
+        pieces.append(self.text[end:])
+        if self.cut_after:
+            pieces.append(ellipsis)
+        return "".join(pieces)
+
+
+def snippet(text: str, query: Query, width: int = WIDTH) -> Snippet:
+    """The piece of `text` that shows most of the phrases of the query.
+
+    `width` is in columns of a terminal, of which a CJK character takes two and a combining mark none; marks and
+    ellipses come on top. A piece never begins or ends within a character as a reader sees it, nor a mark.
+    """
+    hits: Sequence[Hit] = ()
+    for form in (query.strict, query.loose):
+        if hits := _hits(text, form):
+            break
+    first, last = _best(hits, width) if hits else (0, 0)
+    start, end = _widened(text, first, last, width)
+    places: list[tuple[int, int]] = []
+    for begin, stop, _ in sorted(hits):
+        here, there = _whole(text, begin, stop)
+        here, there = max(here, start, places[-1][1] + start if places else 0), min(there, end)
+        if here < there:
+            places.append((here - start, there - start))
+    return Snippet(text[start:end], start, tuple(places), start > 0, end < len(text))
+
+
+# --- finding ----------------------------------------------------------------------------------------------------------
+
+Hit = tuple[int, int, int]  # start and end in the text, number of the phrase
+
+
+def _hits(text: str, form: Form) -> list[Hit]:
+    if text.isascii():
+        return _hits_in(text.lower().replace("_", "-"), form)
+    for start, end in _windows(text, form):
+        window = text[start:end]
+        found = _hits_in(fold(window).replace("_", "-"), form)
+        if found:
+            origin = _Origin(window)
+            return [(start + origin.start(a), start + origin.end(b), phrase) for a, b, phrase in found]
+    return []
+
+
+def _windows(text: str, form: Form) -> Iterator[tuple[int, int]]:
+    """Parts of a text to be looked through in turn; first those where a phrase stands as it was typed, if any."""
+    if len(text) > _WINDOW:
+        for phrase in form.phrases:
+            if (place := text.find(phrase.runs[0])) >= 0:
+                yield max(place - _MARGIN, 0), place + _MARGIN
+    for start in range(0, len(text), _WINDOW):
+        yield max(start - _MARGIN, 0), start + _WINDOW
+
+
+def _hits_in(folded: str, form: Form) -> list[Hit]:
+    hits = []
+    for number, phrase in enumerate(form.phrases):
+        needle = _needle(phrase)
+        place = folded.find(needle)
+        found = 0
+        while place >= 0 and found < _MOST_HITS:
+            end = _end_of_match(folded, place, phrase)
+            if end is not None:
+                hits.append((place, end, number))
+                found += 1
+            place = folded.find(needle, end or place + 1)
+    return hits
+
+
+def _needle(phrase: Phrase) -> str:
+    """What every occurrence of a phrase begins with. Words share their stem, except for a last letter e or i."""
+    run, token = phrase.runs[0], phrase.tokens[0]
+    if unspaced_pattern().match(run):
+        return run
+    return token[:-1] if len(token) > 1 and token[-1] in "ei" else token
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A whole word, and what may stand between words, in folded text without underscores."""
+    word = rf"\w{marks()}"
+    return re.compile(f"(?:(?![{UNSPACED}])[{word}])+"), re.compile(f"[^{word}{UNSPACED}]*")
+
+
+def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
+    """Where the phrase that begins at `place` ends, or None if it does not stand there."""
+    word, between = _patterns()
+    unspaced = unspaced_pattern()
+    last = len(phrase.runs) - 1
+    for number, run in enumerate(phrase.runs):
+        if number:
+            gap = between.match(folded, place)
+            assert gap is not None  # it matches nothing at all, too
+            place = gap.end()
+        if unspaced.match(run):
+            if not folded.startswith(run, place):
+                return None
+            place += len(run)
+            if number < last and unspaced.match(folded, place):
+                return None
+        else:
+            found = word.match(folded, place)
+            if found is None or (number == 0 and place and word.match(folded, place - 1)):
+                return None
+            if word_tokens(found[0]) != word_tokens(run):
+                return None
+            place = found.end()
+    return place
+
+
+@cache
+def _pieces() -> re.Pattern[str]:
+    """Pieces that fold on their own: a stretch that keeps its length (group 1), or a character with what joins it."""
+    steady = (
+        "\\x00-\\x7f\u00a1-\u00a7\u00a9\u00ab\u00ac\u00ae\u00b0\u00b1\u00b6\u00b7\u00bb\u00bf\u2010\u2012-\u2015\u2018-\u2022"
+        "\u0400-\u0481\u0621-\u063f\u0641-\u064a\u3001-\u3020\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e"
+    )
+    joining = f"[{JOINING}{marks()}]"
+    return re.compile(f"([{steady}]+)(?!{joining})|.{joining}*", re.DOTALL)
+
+
+class _Origin:
+    """Carries places in the folded text back to the text."""
+
+    def __init__(self, text: str) -> None:
+        self._text_starts = [0]
+        self._fold_starts = [0]
+        self._steady: list[bool] = []
+        for piece in _pieces().finditer(text):
+            steady = piece[1] is not None
+            self._steady.append(steady)
+            self._text_starts.append(piece.end())
+            self._fold_starts.append(self._fold_starts[-1] + (len(piece[0]) if steady else len(fold(piece[0]))))
+
+    def start(self, place: int) -> int:
+        """Where the character begins that the folded one at `place` comes from."""
+        number = bisect_right(self._fold_starts, place) - 1
+        if number == len(self._steady):
+            return self._text_starts[-1]
+        return self._text_starts[number] + (place - self._fold_starts[number] if self._steady[number] else 0)
+
+    def end(self, place: int) -> int:
+        """Where the character ends that the folded one before `place` comes from."""
+        number = bisect_right(self._fold_starts, place - 1) - 1
+        if self._steady[number]:
+            return self._text_starts[number] + place - self._fold_starts[number]
+        return self._text_starts[number + 1]
+
+
+# --- cutting ----------------------------------------------------------------------------------------------------------
+
+
+def _best(hits: Sequence[Hit], width: int) -> tuple[int, int]:
+    """The first stretch, no longer than the snippet, with the most different phrases."""
+    ordered = sorted(hits)
+    best = (ordered[0][0], ordered[0][1])
+    most = 0
+    for number, (start, _, _) in enumerate(ordered):
+        near = [hit for hit in ordered[number:] if hit[1] - start <= width] or [ordered[number]]
+        different = len({phrase for _, _, phrase in near})
+        if different > most:
+            best, most = (start, max(end for _, end, _ in near)), different
+    return best
+
+
+class _Widths(dict[str, int]):
+    """The columns that characters take, as far as they have been asked for. There are few in use."""
+
+    def __missing__(self, character: str) -> int:
+        if len(self) >= 1 << 14:
+            self.clear()
+        width = 0 if _extends(character) else 2 if east_asian_width(character) in "WF" else 1
+        self[character] = width
+        return width
+
+
+_widths = _Widths()
+
+
+def _columns(text: str) -> list[int]:
+    return [1] * len(text) if text.isascii() else list(map(_widths.__getitem__, text))
+
+
+def _widened(text: str, first: int, last: int, width: int) -> tuple[int, int]:
+    """The hit with what stands around it: a third of the room before, the rest after, as far as there is text."""
+    first, last = _whole(text, first, last)
+    core = list(accumulate(_columns(text[first : min(last, first + width)])))
+    if core and (core[-1] > width or last - first > width):
+        end = first + max(bisect_right(core, width), 1)
+        while end > first and not _is_boundary(text, end):
+            end -= 1
+        return first, end
+    room = width - (core[-1] if core else 0)
+    before = list(accumulate(_columns(text[max(first - room, 0) : first])[::-1]))
+    after = list(accumulate(_columns(text[last : last + room])))
+    wanted = min(room // 3, before[-1] if before else 0)
+    right = bisect_right(after, room - wanted)
+    left = bisect_right(before, room - (after[right - 1] if right else 0))
+    return _tidy_start(text, first - left, first), _tidy_end(text, last + right, last)
+
+
+def _tidy_start(text: str, place: int, hit: int) -> int:
+    """The place, or a little later, so that no word is cut."""
+    if 0 < place < hit and _in_word(text, place):
+        for later in range(place + 1, min(place + _LONGEST_TIDIED, hit + 1)):
+            if not _in_word(text, later):
+                place = later
+                break
+    while place < hit and (not _is_boundary(text, place) or (place and text[place].isspace())):
+        place += 1
+    return place
+
+
+def _tidy_end(text: str, place: int, hit: int) -> int:
+    """The place, or a little earlier, so that no word is cut."""
+    if hit < place < len(text) and _in_word(text, place):
+        for earlier in range(place - 1, max(place - _LONGEST_TIDIED, hit - 1), -1):
+            if not _in_word(text, earlier):
+                place = earlier
+                break
+    while place > hit and (not _is_boundary(text, place) or (place < len(text) and text[place - 1].isspace())):
+        place -= 1
+    return place
+
+
+def _in_word(text: str, place: int) -> bool:
+    """Whether the place lies between two characters of a word of a script with spaces."""
+    return all(c.isalnum() and not unspaced_pattern().match(c) for c in text[place - 1 : place + 1])
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch widened to whole characters as a reader sees them."""
+    while start > 0 and not _is_boundary(text, start):
+        start -= 1
+    while end < len(text) and not _is_boundary(text, end):
+        end += 1
+    return start, end
+
+
+@cache
+def _extending() -> re.Pattern[str]:
+    """What only adds to the character before it, besides marks: invisible characters and skin tones."""
+    return re.compile(f"[{IGNORABLE}\U0001f3fb-\U0001f3ff]")
+
+
+def _extends(character: str) -> bool:
+    if character < "\u00ad":
+        return False
+    return category(character).startswith("M") or _extending().match(character) is not None
+
+
+def _is_regional(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _is_boundary(text: str, place: int) -> bool:
+    """Whether a reader sees one character end and another begin here."""
+    if not 0 < place < len(text):
+        return True
+    before, after = text[place - 1], text[place]
+    if before < "\u0300" and after < "\u00ad":
+        return not (before == "\r" and after == "\n")
+    if _extends(after) or before == _ZWJ:
+        return False
+    if "\u1160" <= after <= "\u11ff":  # a vowel or final of Hangul goes with the jamo or syllable before it
+        return not ("\u1100" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3")
+    if _is_regional(before) and _is_regional(after):  # flags are pairs
+        first = place
+        while first > 0 and _is_regional(text[first - 1]):
+            first -= 1
+        return (place - first) % 2 == 0
+    return True
