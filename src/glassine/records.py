@@ -233,7 +233,8 @@ class Problem:
     """Something `verify` found. `code` is stable, `detail` for people; `repaired` says that `repair` dealt with it.
 
     Codes: `unreadable` (quarantined by repair), `totals` (counted anew), `structure` (strands, parents, leaf),
-    `overlay` (its range is gone), `media` (content missing or changed), `database` (SQLite's own check).
+    `overlay` (its range is gone), `media` (content missing or changed), `index` (made anew), `database` (SQLite's own
+    check; for `repair` to leave alone).
     """
 
     code: str

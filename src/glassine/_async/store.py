@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -202,6 +203,10 @@ class AsyncStore(AsyncOpening):
 
     async def _check(self, mend: bool, progress: Callable[[int, int], None] | None) -> Check:
         problems: list[Problem] = await self._engine.check_database()
+        if mend and any(problem.code == "index" for problem in problems):
+            await self.reindex()
+            left = await self._engine.check_database()
+            problems = [replace(problem, repaired=problem not in left) for problem in problems]
         ids = await self._engine.session_ids(self.namespace_name)
         messages = 0
         for number, id in enumerate(ids, 1):

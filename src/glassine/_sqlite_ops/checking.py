@@ -9,7 +9,7 @@ from .._sqlite import Database
 from ..errors import CorruptMessageError
 from ..records import NOTHING, Problem, Ref, Totals
 from ..tree import Position
-from . import bodies, editing
+from . import bodies, editing, words
 from .heads import Head, find_head, find_node, is_open, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
@@ -21,9 +21,17 @@ def session_ids(db: Database, namespace: str) -> list[str]:
 
 
 def check_database(db: Database) -> list[Problem]:
-    """SQLite's own look at its pages and indexes."""
+    """SQLite's own look at its pages and indexes, and at the search index."""
+    # A connection that has read the index before must first be made to see that others changed it: the check
+    # alone goes by what it remembers, and reports what is not so.
+    words.refresh(db)
     rows = db.execute("PRAGMA quick_check(20)").fetchall()
-    return [Problem("database", None, None, text) for (text,) in rows if text != "ok"]
+    problems = [
+        Problem("index" if "fts5" in text else "database", None, None, text) for (text,) in rows if text != "ok"
+    ]
+    if words.is_broken(db) and not problems:
+        problems.append(Problem("index", None, None, "the search index was found damaged"))
+    return problems
 
 
 def verify(db: Database, ref: Ref) -> tuple[int, list[Problem]]:

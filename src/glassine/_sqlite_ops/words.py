@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 import apsw
@@ -80,6 +81,12 @@ def is_current(db: Database) -> bool:
 def is_broken(db: Database) -> bool:
     """Whether the index was found damaged."""
     return ("analysis", BROKEN) in db.execute(db.queries.meta_all).fetchall()
+
+
+def refresh(db: Database) -> None:
+    """Make this connection's picture of the index that of the file."""
+    with contextlib.suppress(apsw.CorruptError, apsw.SQLError):
+        db.execute(db.queries.words_places, ('"none"',)).fetchall()
 
 
 def mark(db: Database, analysis: int) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -203,6 +204,10 @@ class Store(Opening):
 
     def _check(self, mend: bool, progress: Callable[[int, int], None] | None) -> Check:
         problems: list[Problem] = self._engine.check_database()
+        if mend and any(problem.code == "index" for problem in problems):
+            self.reindex()
+            left = self._engine.check_database()
+            problems = [replace(problem, repaired=problem not in left) for problem in problems]
         ids = self._engine.session_ids(self.namespace_name)
         messages = 0
         for number, id in enumerate(ids, 1):

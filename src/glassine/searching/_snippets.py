@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -133,15 +134,17 @@ def _needle(phrase: Phrase) -> str:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A whole word, and what may stand between words, in folded text without underscores."""
+def _patterns(plain: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A whole word, and what may stand between words, in folded text without underscores; `plain` if that is ASCII."""
+    if plain:
+        return re.compile("[a-z0-9]+"), re.compile("[^a-z0-9]*")
     word = rf"\w{marks()}"
     return re.compile(f"(?:(?![{UNSPACED}])[{word}])+"), re.compile(f"[^{word}{UNSPACED}]*")
 
 
 def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
     """Where the phrase that begins at `place` ends, or None if it does not stand there."""
-    word, between = _patterns()
+    word, between = _patterns(folded.isascii())
     unspaced = unspaced_pattern()
     last = len(phrase.runs) - 1
     for number, run in enumerate(phrase.runs):
@@ -210,13 +213,19 @@ class _Origin:
 def _best(hits: Sequence[Hit], width: int) -> tuple[int, int]:
     """The first stretch, no longer than the snippet, with the most different phrases."""
     ordered = sorted(hits)
-    best = (ordered[0][0], ordered[0][1])
-    most = 0
-    for number, (start, _, _) in enumerate(ordered):
-        near = [hit for hit in ordered[number:] if hit[1] - start <= width] or [ordered[number]]
-        different = len({phrase for _, _, phrase in near})
-        if different > most:
-            best, most = (start, max(end for _, end, _ in near)), different
+    within: Counter[int] = Counter()
+    best = ordered[0][:2]
+    most = right = 0
+    for left, (start, end, phrase) in enumerate(ordered):
+        while right < len(ordered) and (right <= left or ordered[right][1] - start <= width):
+            within[ordered[right][2]] += 1
+            right += 1
+        if len(within) > most:
+            most = len(within)
+            best = start, max(end, *(stop for _, stop, _ in ordered[left:right]))
+        within[phrase] -= 1
+        if not within[phrase]:
+            del within[phrase]
     return best
 
 

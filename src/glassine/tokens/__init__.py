@@ -21,7 +21,7 @@ from zlib import adler32
 
 from ._exact import TokenCounter, o200k_counter
 from ._families import family_of
-from ._features import RULE_LENGTH, blocks, has_rules, rules
+from ._features import JOINER_RULE, MARK_RULE, RULE_LENGTH, blocks, rules
 from ._weights import PAIR_UNITS, RULE_UNITS, SCRIPT_UNITS, UNITS
 
 __all__ = [
@@ -63,9 +63,9 @@ def estimate_tokens(text: str, family: str = "o200k") -> int:
         units += _weigh(pairs, table)
         for script, n in scripts.items():
             units += n * SCRIPT_UNITS[script][number]
-        if has_rules(pairs):
+        if JOINER_RULE in pairs or MARK_RULE in pairs:
             units += _rule_units(rules(piece), number)
-    return max(ceil(units / UNITS), 1) if text else 0
+    return (ceil(units / UNITS) or 1) if text else 0
 
 
 def estimate_all(text: str) -> tuple[int, int, int, int, int]:
@@ -86,7 +86,7 @@ def estimate_all(text: str) -> tuple[int, int, int, int, int]:
             claude48 += n * c
             gemma3 += n * d
             extra += n * e
-        if has_rules(pairs):
+        if JOINER_RULE in pairs or MARK_RULE in pairs:
             found = rules(piece)
             o200k += _rule_units(found, 0)
             claude3 += _rule_units(found, 1)
@@ -94,11 +94,11 @@ def estimate_all(text: str) -> tuple[int, int, int, int, int]:
             gemma3 += _rule_units(found, 3)
     safe = max(o200k, claude3, gemma3) + extra
     return (
-        max(ceil(o200k / UNITS), 1),
-        max(ceil(claude3 / UNITS), 1),
-        max(ceil(claude48 / UNITS), 1),
-        max(ceil(gemma3 / UNITS), 1),
-        max(ceil(safe / UNITS), 1),
+        ceil(o200k / UNITS) or 1,
+        ceil(claude3 / UNITS) or 1,
+        ceil(claude48 / UNITS) or 1,
+        ceil(gemma3 / UNITS) or 1,
+        ceil(safe / UNITS) or 1,
     )
 
 

@@ -7,7 +7,7 @@ characters. Classes come from the first byte of each character in UTF-8, scripts
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # A class is a number below 16, so that a class and the one before it share a byte.
 CLASSES = (
@@ -141,8 +141,9 @@ BLOCK = 1 << 16  # characters looked at together: bounds the memory that a long 
 # Lines drawn with one of these are a token or two however long, and pairs would count them many times over.
 RULE_CHARACTERS = "=-*#_."
 RULE_LENGTH = 8
-_JOINER_RULE = bytes([_CODE["joiner"] * 0x11]) * (RULE_LENGTH - 1)
-_MARK_RULE = bytes([_CODE["mark"] * 0x11]) * (RULE_LENGTH - 1)
+# One of these stands in the pairs of a text that has such a line, and of few others.
+JOINER_RULE = bytes([_CODE["joiner"] * 0x11]) * (RULE_LENGTH - 1)
+MARK_RULE = bytes([_CODE["mark"] * 0x11]) * (RULE_LENGTH - 1)
 
 
 def features(text: str, previous: int = 0) -> tuple[bytes, dict[int, int]]:
@@ -181,23 +182,20 @@ def _script_counts(text: str) -> dict[int, int]:
     return counts
 
 
-def blocks(text: str) -> Iterator[tuple[str, bytes, dict[int, int]]]:
+def blocks(text: str) -> Iterable[tuple[str, bytes, dict[int, int]]]:
     """Pieces of BLOCK characters with their features. Pairs reach over the seams, so where they lie changes nothing."""
     if len(text) <= BLOCK:
-        if text:
-            yield text, *features(text)
-        return
+        return ((text, *features(text)),)
+    return _blocks(text)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, bytes, dict[int, int]]]:
     previous = 0
     for start in range(0, len(text), BLOCK):
         piece = text[start : start + BLOCK]
         pairs, scripts = features(piece, previous)
         previous = pairs[-1] & 15
         yield piece, pairs, scripts
-
-
-def has_rules(pairs: bytes) -> bool:
-    """Whether `rules` may find any; quick."""
-    return _JOINER_RULE in pairs or _MARK_RULE in pairs
 
 
 def rules(text: str) -> dict[int, int]:
