@@ -36,6 +36,8 @@ NAMES = {
     "AsyncOpening": "Opening",
     "AsyncSQLite": "SQLite",
     "AsyncSQLiteDriver": "SQLiteDriver",
+    "AsyncDatabase": "Database",
+    "AsyncIndex": "Index",
     "AsyncIterator": "Iterator",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",

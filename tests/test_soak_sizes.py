@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,11 @@ def test_a_path_has_no_maximum_length(tmp_path: Path) -> None:
         assert store.verify().clean
 
 
-def test_two_thousand_messages_of_200_kilobytes(tmp_path: Path) -> None:
+def test_many_messages_of_200_kilobytes(tmp_path: Path) -> None:
     with glassine.open(tmp_path / "store.db") as store:
         session = store.session("s")
-        for number in range(2000):
-            session.append(say(f"m{number}", f"{number} " * 30_000))
+        for number in range(500):
+            session.append(say(f"m{number}", f"{number} " * 50_000))
     with glassine.open(tmp_path / "store.db") as store:
         session = store.session("s")
         assert len(session.recent(max_bytes=1_000_000)) >= 5
@@ -49,7 +50,7 @@ def test_two_thousand_messages_of_200_kilobytes(tmp_path: Path) -> None:
         for message in session.iter_history():
             assert message.text.startswith(f"{count} ")
             count += 1
-        assert count == 2000
+        assert count == 500
 
 
 @pytest.mark.parametrize("letter", ["x", "山", "\ud800"])
@@ -75,22 +76,14 @@ def test_threads_open_a_new_file_at_once(tmp_path: Path) -> None:
     for round_ in range(60):
         path = tmp_path / f"{round_}.db"
         barrier = threading.Barrier(8)
-        failures: list[BaseException] = []
 
         def work(number: int, path: Path = path, barrier: threading.Barrier = barrier) -> None:
-            try:
-                barrier.wait()
-                with glassine.open(path) as store:
-                    store.session("s").append([say(f"{number}-call"), say(f"{number}-result")])
-            except BaseException as error:
-                failures.append(error)
+            barrier.wait()
+            with glassine.open(path) as store:
+                store.session("s").append([say(f"{number}-call"), say(f"{number}-result")])
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
         with glassine.open(path) as store:
             assert len(store.session("s").history()) == 16
             assert store.verify().clean

@@ -1,6 +1,6 @@
 """How an operation reaches a connection: the one place where the two colours differ.
 
-An operation is a plain function of a `Database`. The sync driver calls it; the async driver sends it whole to the
+An operation is a plain function of a `SQLiteDatabase`. The sync driver calls it; the async driver sends it whole to the
 connection's thread, in one hop, so that no transaction is open across an `await` and a cancelled call cannot split
 a write.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from queue import LifoQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, TypeVarTuple
 
-from ._sqlite import Database, Options, transact
+from ._sqlite import Options, SQLiteDatabase, transact
 from .errors import ForkedStoreError, StoreClosedError
 
 if TYPE_CHECKING:
@@ -47,25 +47,25 @@ class SQLiteDriver:
         self._pid = os.getpid()
         self._closed = False
         self._lock = threading.RLock()
-        self._all: list[Database] = []
-        self._idle: LifoQueue[Database | None] = LifoQueue()
+        self._all: list[SQLiteDatabase] = []
+        self._idle: LifoQueue[SQLiteDatabase | None] = LifoQueue()
         self._writer = self._open()
         for _ in range(0 if self.options.memory else READERS):
             self._idle.put(None)
 
-    def _open(self) -> Database:
-        database = Database(self.options)
+    def _open(self) -> SQLiteDatabase:
+        database = SQLiteDatabase(self.options)
         self._all.append(database)
         return database
 
-    def write(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+    def write(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
         """Run `operation` in a write transaction, one at a time."""
         self._check()
         with self._lock:
             self._check_open()
             return transact(self._writer, True, operation, args)
 
-    def read(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+    def read(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
         """Run `operation` in a read transaction, on a snapshot."""
         self._check()
         if self.options.memory:
@@ -80,7 +80,7 @@ class SQLiteDriver:
         finally:
             self._idle.put(database)
 
-    def outside(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+    def outside(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
         """Run `operation` on the writer's connection, outside any transaction (checkpoints and the like)."""
         self._check()
         with self._lock:
@@ -124,7 +124,7 @@ class SQLiteDriver:
         self._all = []
 
 
-def abandon(databases: list[Database]) -> None:
+def abandon(databases: list[SQLiteDatabase]) -> None:
     """Keep inherited connections alive for ever: even closing one in a child would touch the parent's file locks."""
     import ctypes
 
@@ -160,19 +160,19 @@ class AsyncSQLiteDriver:
         self._writer = _Worker(options)
         self._readers: list[_Worker] = []
 
-    async def write(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+    async def write(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
         """Run `operation` in a write transaction. If the call is cancelled, it may have been committed or not."""
         self._check()
         result: T = await self._writer.submit(True, operation, args)
         return result
 
-    async def read(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+    async def read(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
         """Run `operation` in a read transaction, on a snapshot."""
         self._check()
         result: T = await self._reader().submit(False, operation, args)
         return result
 
-    async def outside(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+    async def outside(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
         """Run `operation` on the writer's connection, outside any transaction."""
         self._check()
         result: T = await self._writer.submit(None, operation, args)
@@ -212,7 +212,7 @@ class _Worker:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.database: Database | None = None
+        self.database: SQLiteDatabase | None = None
         self.waiting = 0
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         # asyncio is slow to import, and who uses the sync store never needs it.
@@ -263,7 +263,7 @@ class _Worker:
     def _perform(self, write: bool | None, operation: Any, args: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
         try:
             if self.database is None:
-                self.database = Database(self.options)
+                self.database = SQLiteDatabase(self.options)
             if write is None:
                 return operation(self.database, *args), None
             return transact(self.database, write, operation, args), None

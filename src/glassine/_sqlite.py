@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, TypeVarTuple
 
 import apsw
 
 from . import _queries
+from ._sqlite_index import SQLiteIndex
 from .errors import (
     GlassineError,
     NotADatabaseError,
@@ -21,6 +22,7 @@ from .errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
+from .exchange import Facts
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -45,10 +47,10 @@ class Options(NamedTuple):
         return self.path == ":memory:"
 
 
-class Database:
+class SQLiteDatabase:
     """An open connection with its statements, and the namespace keys it has seen (these never change)."""
 
-    __slots__ = ("connection", "execute", "measures", "namespaces", "options", "queries")
+    __slots__ = ("connection", "execute", "index", "namespaces", "options", "queries")
 
     # What a row holds is known by its statement, not by the driver's types.
     execute: Callable[..., Any]
@@ -57,7 +59,7 @@ class Database:
         self.options = options
         self.queries = _queries.load("sqlite")
         self.namespaces: dict[str, int] = {}
-        self.measures = False
+        self.index = SQLiteIndex(self)
         try:
             self.connection = apsw.Connection(options.path)
         except apsw.Error as error:
@@ -119,11 +121,41 @@ class Database:
                 self.execute("ROLLBACK")
             raise
 
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        found: list[Any] = self.execute(statement, parameters).fetchall()
+        return found
+
+    def row(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
+        # Not `fetchone`, which leaves the statement open.
+        found = self.execute(statement, parameters).fetchall()
+        return found[0] if found else None
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
+        self.execute(statement, parameters)
+        return self.connection.changes()
+
+    def stream(self, statement: str, parameters: Sequence[Any] = ()) -> Iterator[Any]:
+        found: Iterator[Any] = self.execute(statement, parameters)
+        return found
+
+    def facts(self) -> Facts:
+        pages, page_size = (self.rows(f"PRAGMA {name}")[0][0] for name in ("page_count", "page_size"))
+        version = self.row("SELECT sqlite_version()")[0]
+        options = self.options
+        return Facts(options.path, "SQLite", version, len(MIGRATIONS), options.durability, pages * page_size)
+
+    def faults(self) -> list[str]:
+        self.index.refresh()
+        # The index has a check of its own, and can be made anew; what is said of it here is left out.
+        return [text for (text,) in self.rows("PRAGMA quick_check(20)") if text != "ok" and "fts5" not in text]
+
     def close(self) -> None:
         self.connection.close()
 
 
-def transact(database: Database, write: bool, operation: Callable[[Database, *Ts], T], args: tuple[*Ts]) -> T:
+def transact(
+    database: SQLiteDatabase, write: bool, operation: Callable[[SQLiteDatabase, *Ts], T], args: tuple[*Ts]
+) -> T:
     """Run `operation(database, *args)` in one transaction; it is committed whole or not at all.
 
     Errors of the driver come out as ours; those of the operation pass through.

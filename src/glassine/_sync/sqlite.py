@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._drivers import SQLiteDriver
-from .._sqlite import Options
-from .._sqlite_ops import (
+from .._sqlite import Options, SQLiteDatabase
+from .._sync.ops import (
     appending,
     catching_up,
     checking,
@@ -18,11 +18,9 @@ from .._sqlite_ops import (
     reading,
     searching,
     sessions,
-    words,
 )
-from .._sqlite_ops.catching_up import Cursor, Progress
-from .._sqlite_ops.searching import Asked, Found
 from ..drafting import Draft
+from ..exchange import Asked, Cursor, Found, Plan, Progress
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -38,8 +36,6 @@ from ..records import (
     StoreInfo,
     Usage,
 )
-
-Plan = reading.Plan
 
 
 class SQLite:
@@ -76,8 +72,8 @@ class SQLite:
 
     def redact(self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
         dropped = self._write(editing.redact, ref, message_id, remake, now)
-        self._write(words.squeeze)
-        self._driver.outside(editing.scrub_log)
+        self._write(_squeeze)
+        self._driver.outside(_scrub_log)
         return dropped
 
     def search(self, asked: Asked, complete: bool) -> list[Found] | None:
@@ -174,3 +170,12 @@ class SQLite:
 
     def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return self._write(checking.repair, ref, now)
+
+
+def _squeeze(db: SQLiteDatabase) -> None:
+    db.index.squeeze()
+
+
+def _scrub_log(db: SQLiteDatabase) -> None:
+    """Empty the write-ahead log, which still holds pages from before. Does what it can while others read."""
+    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -15,9 +15,8 @@ from typing import Final, Self, TypeVar
 from .._drivers import Opening
 from .._ids import check_id
 from .._sqlite import Durability, Options
-from .._sqlite_ops.catching_up import Cursor
-from .._sqlite_ops.searching import Asked
 from ..content import KINDS, Kind
+from ..exchange import Asked, Cursor
 from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo

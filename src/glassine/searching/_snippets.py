@@ -126,11 +126,11 @@ def _hits_in(folded: str, form: Form) -> list[Hit]:
 
 
 def _needle(phrase: Phrase) -> str:
-    """What every occurrence of a phrase begins with. Words share their stem, except for a last letter e or i."""
+    """What every occurrence of a phrase begins with. Words share their stem, but not always its last letter."""
     run, token = phrase.runs[0], phrase.tokens[0]
     if unspaced_pattern().match(run):
         return run
-    return token[:-1] if len(token) > 1 and token[-1] in "ei" else token
+    return token[:-1] if len(token) > 2 or token[1:] == "i" else token
 
 
 @cache
@@ -244,7 +244,15 @@ _widths = _Widths()
 
 
 def _columns(text: str) -> list[int]:
-    return [1] * len(text) if text.isascii() else list(map(_widths.__getitem__, text))
+    """The columns of each character; what a joiner adds to a picture adds none."""
+    if text.isascii():
+        return [1] * len(text)
+    columns = list(map(_widths.__getitem__, text))
+    place = text.find(_ZWJ)
+    while 0 <= place < len(text) - 1:
+        columns[place + 1] = 0
+        place = text.find(_ZWJ, place + 1)
+    return columns
 
 
 def _widened(text: str, first: int, last: int, width: int) -> tuple[int, int]:
@@ -266,32 +274,37 @@ def _widened(text: str, first: int, last: int, width: int) -> tuple[int, int]:
 
 
 def _tidy_start(text: str, place: int, hit: int) -> int:
-    """The place, or a little later, so that no word is cut."""
-    if 0 < place < hit and _in_word(text, place):
-        for later in range(place + 1, min(place + _LONGEST_TIDIED, hit + 1)):
-            if not _in_word(text, later):
-                place = later
-                break
+    """The place, or a little later, so that no word is cut and no space comes first."""
+    if place < hit and _parts(text, place):
+        near = range(place + 1, min(place + _LONGEST_TIDIED, hit + 1))
+        breaks = [i for i in near if text[i - 1].isspace()] or [i for i in near if not text[i - 1].isalnum()]
+        place = breaks[0] if breaks else place
     while place < hit and (not _is_boundary(text, place) or (place and text[place].isspace())):
         place += 1
     return place
 
 
 def _tidy_end(text: str, place: int, hit: int) -> int:
-    """The place, or a little earlier, so that no word is cut."""
-    if hit < place < len(text) and _in_word(text, place):
-        for earlier in range(place - 1, max(place - _LONGEST_TIDIED, hit - 1), -1):
-            if not _in_word(text, earlier):
-                place = earlier
-                break
+    """The place, or a little earlier, so that no word is cut and no space comes last."""
+    if place > hit and _parts(text, place):
+        near = range(place - 1, max(place - _LONGEST_TIDIED, hit - 1), -1)
+        breaks = [i for i in near if text[i].isspace()] or [i for i in near if not text[i].isalnum()]
+        place = breaks[0] if breaks else place
     while place > hit and (not _is_boundary(text, place) or (place < len(text) and text[place - 1].isspace())):
         place -= 1
     return place
 
 
-def _in_word(text: str, place: int) -> bool:
-    """Whether the place lies between two characters of a word of a script with spaces."""
-    return all(c.isalnum() and not unspaced_pattern().match(c) for c in text[place - 1 : place + 1])
+def _parts(text: str, place: int) -> bool:
+    """Whether the place parts characters that belong together: no space between them, in a script with spaces."""
+    around = text[place - 1 : place + 1] if place else ""
+    return len(around) == 2 and all(map(_is_spaced, around))
+
+
+def _is_spaced(character: str) -> bool:
+    if character.isascii():
+        return not character.isspace()
+    return character.isalnum() and not unspaced_pattern().match(character)
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:

@@ -398,15 +398,18 @@ CREATE VIRTUAL TABLE words USING fts5 (
     content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'ascii'
 );
 
+-- name: words_check
+INSERT INTO words (words) VALUES ('integrity-check');
+
 -- name: words_optimize
 INSERT INTO words (words) VALUES ('optimize');
 
 -- name: words_ranked
-SELECT ns, session, strand, seq, -rank FROM words
+SELECT session, strand, seq, -rank FROM words
 WHERE words MATCH ? AND rank MATCH 'bm25(0.0, 1.0, 1.0, 1.0, 1.0)' ORDER BY rank;
 
 -- name: words_measured
-SELECT ns, session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
+SELECT session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
 
 -- name: words_places
 SELECT DISTINCT session, strand, seq FROM words WHERE words MATCH ?;

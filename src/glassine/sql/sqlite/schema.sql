@@ -229,8 +229,6 @@ CREATE TABLE pending (
     seq         INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE sqlite_sequence(name,seq);
-
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL

@@ -1,14 +1,15 @@
+# Generated from src/glassine/_async/ops/overlaying.py by scripts/unasync.py. Edit that file and run ./dev fix.
 """Laying overlays over the tree and taking them off again."""
 
 from __future__ import annotations
 
 import json
 
-from .. import _json
-from .._sqlite import Database
-from ..errors import ConflictError, OverlayNotFoundError
-from ..overlays import KINDS, Overlay, check_range
-from ..records import Ref
+from ... import _json
+from ...errors import ConflictError, OverlayNotFoundError
+from ...overlays import KINDS, Overlay, check_range
+from ...records import Ref
+from ..database import Database
 from .heads import find_head, need_message_head, need_node, path_to, save_head
 from .reading import list_overlays
 
@@ -41,8 +42,8 @@ def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, 
     )
     codec, data = _json.encode({"text": text})
     change = head.change + 1
-    order = db.execute(db.queries.overlay_next, (head.ns, head.session)).fetchone()[0]
-    db.execute(
+    order = db.row(db.queries.overlay_next, (head.ns, head.session))[0]
+    db.run(
         db.queries.overlay_add,
         (
             *(head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None))),
@@ -60,8 +61,8 @@ def undo(db: Database, ref: Ref, overlay_id: str, now: int) -> Overlay:
         for overlay in list_overlays(db, head):
             if overlay.id == overlay_id:
                 change = head.change + 1
-                db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
-                db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
+                db.run(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
+                db.run(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
                 save_head(db, ref, head._replace(change=change), now)
                 return overlay
     raise OverlayNotFoundError(overlay_id, session_id=ref.session)

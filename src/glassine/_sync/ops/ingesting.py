@@ -1,14 +1,15 @@
+# Generated from src/glassine/_async/ops/ingesting.py by scripts/unasync.py. Edit that file and run ./dev fix.
 """Taking in a client's list: read the path, reconcile, write, all in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._sqlite import Database
-from ..drafting import draft
-from ..ingesting import Append, reconcile
-from ..messages import Message
-from ..records import Ingested, Named, Ref
+from ...drafting import draft
+from ...ingesting import Append, reconcile
+from ...messages import Message
+from ...records import Ingested, Named, Ref
+from ..database import Database
 from .appending import append
 from .editing import update
 from .heads import find_head, find_node
@@ -24,8 +25,7 @@ def ingest(db: Database, ref: Ref, incoming: Sequence[Message], now: int) -> Ing
         deleted = {
             message.id
             for message in incoming
-            if db.execute(db.queries.tombstone_has, (*key, message.id)).fetchall()
-            and find_node(db, head, message.id) is None
+            if db.rows(db.queries.tombstone_has, (*key, message.id)) and find_node(db, head, message.id) is None
         }
     incoming = [message for message in incoming if message.id not in deleted]
     plan = reconcile(history(db, ref, None, True), incoming)

@@ -2,72 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from .._sqlite import Database
-from ..errors import CorruptMessageError
-from ..records import NOTHING, Problem, Ref, Totals
-from ..tree import Position
-from . import bodies, editing, words
+from ...errors import CorruptMessageError
+from ...records import NOTHING, Problem, Ref, Totals
+from ...tree import Position
+from ..database import AsyncDatabase
+from . import bodies, editing
 from .heads import Head, find_head, find_node, is_open, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
 
 
-def session_ids(db: Database, namespace: str) -> list[str]:
+async def session_ids(db: AsyncDatabase, namespace: str) -> list[str]:
     """The sessions of a namespace, by id."""
-    return sorted(item.id for item in listing(db, namespace, None))
+    return sorted(item.id for item in await listing(db, namespace, None))
 
 
-def check_database(db: Database) -> list[Problem]:
-    """SQLite's own look at its pages and indexes, and at the search index."""
-    # A connection that has read the index before must first be made to see that others changed it: the check
-    # alone goes by what it remembers, and reports what is not so.
-    words.refresh(db)
-    rows = db.execute("PRAGMA quick_check(20)").fetchall()
-    problems = [
-        Problem("index" if "fts5" in text else "database", None, None, text) for (text,) in rows if text != "ok"
-    ]
-    if words.is_broken(db) and not problems:
-        problems.append(Problem("index", None, None, "the search index was found damaged"))
-    return problems
+async def check_database(db: AsyncDatabase) -> list[Problem]:
+    """What the engine finds wrong with its own files, and with the search index."""
+    found = [Problem("database", None, None, text) for text in await db.faults()]
+    return found + [Problem("index", None, None, text) for text in await db.index.faults()]
 
 
-def verify(db: Database, ref: Ref) -> tuple[int, list[Problem]]:
+async def verify(db: AsyncDatabase, ref: Ref) -> tuple[int, list[Problem]]:
     """Look at every row of a session. Returns how many messages were looked at, and what is wrong."""
-    head = find_head(db, ref)
+    head = await find_head(db, ref)
     if head is None:
         return 0, []
-    return head.messages, list(_faults(db, ref, head))
+    return head.messages, [problem async for problem in _faults(db, ref, head)]
 
 
-def repair(db: Database, ref: Ref, now: int) -> tuple[int, list[Problem]]:
+async def repair(db: AsyncDatabase, ref: Ref, now: int) -> tuple[int, list[Problem]]:
     """Mend what `verify` finds: unreadable messages go to quarantine, structure and totals are made anew."""
-    head = find_head(db, ref)
+    head = await find_head(db, ref)
     if head is None:
         return 0, []
     looked_at = head.messages
-    problems = list(_faults(db, ref, head))
+    problems = [problem async for problem in _faults(db, ref, head)]
     if problems:
-        for overlay_id in _lost_overlays(db, head):
-            editing.take_off(db, head, overlay_id, head.change + 1, now)
+        for overlay_id in await _lost_overlays(db, head):
+            await editing.take_off(db, head, overlay_id, head.change + 1, now)
         # The structure first: what is taken out must know its neighbours.
-        head = _rebuild(db, head, now)
+        head = await _rebuild(db, head, now)
         for problem in problems:
             if problem.code == "unreadable" and problem.message_id is not None:
-                head = _quarantine(db, head, problem.message_id, problem.detail, now)
-        editing.recount(db, head)
-        head = head._replace(change=head.change + 1, totals=totals_at(db, head, head.leaf))
-        save_head(db, ref, head, now)
-    left = set(verify(db, ref)[1]) if problems else set()
+                head = await _quarantine(db, head, problem.message_id, problem.detail, now)
+        await editing.recount(db, head)
+        head = head._replace(change=head.change + 1, totals=await totals_at(db, head, head.leaf))
+        await save_head(db, ref, head, now)
+    left = set((await verify(db, ref))[1]) if problems else set()
     return looked_at, [replace(problem, repaired=problem not in left) for problem in problems]
 
 
-def _lost_overlays(db: Database, head: Head) -> list[str]:
+async def _lost_overlays(db: AsyncDatabase, head: Head) -> list[str]:
     """Overlays whose range is gone or whose text cannot be read."""
     lost = []
-    for overlay_id, gone, *content in db.execute(db.queries.check_overlays, (head.ns, head.session)).fetchall():
+    for overlay_id, gone, *content in await db.rows(db.queries.check_overlays, (head.ns, head.session)):
         try:
             overlay_content(overlay_id, *content)
         except CorruptMessageError:
@@ -77,9 +69,9 @@ def _lost_overlays(db: Database, head: Head) -> list[str]:
     return lost
 
 
-def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
-    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
-    hung = {strand: (parent, seq) for strand, parent, seq in execute(queries.strand_list, key)}
+async def _faults(db: AsyncDatabase, ref: Ref, head: Head) -> AsyncIterator[Problem]:
+    queries, key = db.queries, (head.ns, head.session)
+    hung = {strand: (parent, seq) for strand, parent, seq in await db.rows(queries.strand_list, key)}
     before: dict[int, int] = {}  # strand → the last seq seen on it
     sums: dict[int | None, Totals] = {None: NOTHING}
     strand_of: dict[int, int] = {}
@@ -88,11 +80,11 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
     def fault(code: str, message_id: str | None, detail: str) -> Problem:
         return Problem(code, ref.session, message_id, detail)
 
-    for row in execute(queries.check_nodes, key):
+    for row in await db.rows(queries.check_nodes, key):
         strand, seq, id, parent, role, externals, size, *numbers, codec, crc, data = row
         count += 1
         strand_of[seq] = strand
-        reason, measured = bodies.look(db, head, (seq, id, role, externals, size, codec, data), crc)
+        reason, measured = await bodies.look(db, head, (seq, id, role, externals, size, codec, data), crc)
         if reason is not None:
             yield fault("unreadable", id, reason)
         elif measured != size:
@@ -109,7 +101,7 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
         sums[seq] = right
         if right != tuple(numbers[5:]):
             yield fault("totals", id, "the running totals of its path are wrong")
-    for (seq,) in execute(queries.check_bodies, key).fetchall():
+    for (seq,) in await db.rows(queries.check_bodies, key):
         if seq not in strand_of:
             yield fault("structure", None, f"a body ({seq}) belongs to no message")
     if head.messages != count:
@@ -118,55 +110,55 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
         yield fault("structure", None, f"the active leaf {tuple(head.leaf)} is not there")
     elif head.totals != sums.get(head.leaf.seq if head.leaf else None, NOTHING):
         yield fault("totals", None, "the totals of the active path are wrong")
-    for overlay_id in _lost_overlays(db, head):
+    for overlay_id in await _lost_overlays(db, head):
         yield fault("overlay", None, f"overlay {overlay_id!r} cannot be read, or its range is gone")
 
 
-def _quarantine(db: Database, head: Head, message_id: str, reason: str, now: int) -> Head:
-    node = find_node(db, head, message_id)
+async def _quarantine(db: AsyncDatabase, head: Head, message_id: str, reason: str, now: int) -> Head:
+    node = await find_node(db, head, message_id)
     if node is None:
         return head
     key = (head.ns, head.session, node.at.seq)
-    codec, data = db.execute(db.queries.body_get, key).fetchone() or (None, None)
-    db.execute(db.queries.quarantine_add, (*key, message_id, reason, codec, data, now))
+    codec, data = await db.row(db.queries.body_get, key) or (None, None)
+    await db.run(db.queries.quarantine_add, (*key, message_id, reason, codec, data, now))
     # What left its row stays under the same key, as whole as the bytes in quarantine.
-    return editing.take_out(db, head, message_id, node._replace(externals=0), now, shift=False)
+    return await editing.take_out(db, head, message_id, node._replace(externals=0), now, shift=False)
 
 
-def _rebuild(db: Database, head: Head, now: int) -> Head:
+async def _rebuild(db: AsyncDatabase, head: Head, now: int) -> Head:
     """Make strands, parents, sizes and the head agree with the nodes that are there. Totals are left for later."""
-    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
-    hung = {strand: (parent, seq) for strand, parent, seq in execute(queries.strand_list, key)}
+    queries, key = db.queries, (head.ns, head.session)
+    hung = {strand: (parent, seq) for strand, parent, seq in await db.rows(queries.strand_list, key)}
     before: dict[int, int] = {}
     places: dict[int, Position] = {}
-    for strand, seq, parent, *_ in execute(queries.node_totals, key).fetchall():
+    for strand, seq, parent, *_ in await db.rows(queries.node_totals, key):
         if strand not in hung:
             # The strand's row is lost: its first message still knows its parent.
             above = places.get(parent) if parent is not None else None
             hung[strand] = above or (None, None)
-            execute(queries.strand_add, (*key, strand, *hung[strand]))
+            await db.run(queries.strand_add, (*key, strand, *hung[strand]))
         on, at = hung[strand]
         if at is not None and at not in places:
             # The message it hung on is lost: as after a deletion, the one before that is the parent.
             earlier = [place for place in places.values() if place.strand == on and place.seq < at]
             hung[strand] = max(earlier) if earlier else hung.get(on, (None, None))
-            execute(queries.strand_delete, (*key, strand))
-            execute(queries.strand_add, (*key, strand, *hung[strand]))
+            await db.run(queries.strand_delete, (*key, strand))
+            await db.run(queries.strand_add, (*key, strand, *hung[strand]))
         due = before.get(strand, hung[strand][1])
         if parent != due:
-            execute(queries.node_reparent, (*key, strand, seq, due, head.change + 1))
+            await db.run(queries.node_reparent, (*key, strand, seq, due, head.change + 1))
         before[strand] = seq
         places[seq] = Position(strand, seq)
-    for (seq,) in execute(queries.check_bodies, key).fetchall():
+    for (seq,) in await db.rows(queries.check_bodies, key):
         if seq not in places:
-            codec, data = execute(queries.body_get, (*key, seq)).fetchone()
+            codec, data = await db.row(queries.body_get, (*key, seq))
             what = (f"lost message {seq}", "a body belongs to no message")
-            execute(queries.quarantine_add, (*key, seq, *what, codec, data, now))
-            execute(queries.body_delete, (*key, seq))
-    for strand, seq, id, _, role, externals, size, *_, codec, crc, data in execute(queries.check_nodes, key).fetchall():
-        reason, measured = bodies.look(db, head, (seq, id, role, externals, size, codec, data), crc)
+            await db.run(queries.quarantine_add, (*key, seq, *what, codec, data, now))
+            await db.run(queries.body_delete, (*key, seq))
+    for strand, seq, id, _, role, externals, size, *_, codec, crc, data in await db.rows(queries.check_nodes, key):
+        reason, measured = await bodies.look(db, head, (seq, id, role, externals, size, codec, data), crc)
         if reason is None and measured != size:
-            execute(queries.node_set_size, (*key, strand, seq, measured))
+            await db.run(queries.node_set_size, (*key, strand, seq, measured))
     # No leaf beside messages is sound: the active leaf was a root and was deleted.
     leaf = head.leaf
     if leaf is not None and places.get(leaf.seq) != leaf:
@@ -174,7 +166,7 @@ def _rebuild(db: Database, head: Head, now: int) -> Head:
     return head._replace(
         messages=len(places),
         leaf=leaf,
-        leaf_open=is_open(db, head, leaf),
+        leaf_open=await is_open(db, head, leaf),
         next_seq=max(head.next_seq, max(places, default=0) + 1),
         next_strand=max(head.next_strand, max(hung, default=0) + 1),
     )

@@ -1,14 +1,15 @@
+# Generated from src/glassine/_async/ops/heads.py by scripts/unasync.py. Edit that file and run ./dev fix.
 """Finding sessions and messages: every other operation begins here."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._ids import RESERVED_PREFIX
-from .._sqlite import Database
-from ..errors import MessageNotFoundError
-from ..records import NOTHING, Ref, Totals
-from ..tree import Path, Position
+from ..._ids import RESERVED_PREFIX
+from ...errors import MessageNotFoundError
+from ...records import NOTHING, Ref, Totals
+from ...tree import Path, Position
+from ..database import Database
 
 
 class Head(NamedTuple):
@@ -43,7 +44,7 @@ class Node(NamedTuple):
 def namespace_key(db: Database, name: str) -> int | None:
     """The key of a namespace, or None when nothing was ever written to it."""
     if (key := db.namespaces.get(name)) is None:
-        rows = db.execute(db.queries.namespace_key, (name,)).fetchall()
+        rows = db.rows(db.queries.namespace_key, (name,))
         if not rows:
             return None
         key = db.namespaces[name] = rows[0][0]
@@ -54,7 +55,7 @@ def find_head(db: Database, ref: Ref) -> Head | None:
     ns = namespace_key(db, ref.namespace)
     if ns is None:
         return None
-    row = db.execute(db.queries.session_head, (ns, ref.session)).fetchone()
+    row = db.row(db.queries.session_head, (ns, ref.session))
     return None if row is None else _head(ns, row)
 
 
@@ -69,16 +70,16 @@ def need_message_head(db: Database, ref: Ref, message_id: str, named_as: str = "
 def create(db: Database, ref: Ref, now: int) -> Head:
     ns = namespace_key(db, ref.namespace)
     if ns is None:
-        ns = db.namespaces[ref.namespace] = db.execute(db.queries.namespace_add, (ref.namespace,)).fetchall()[0][0]
-    session = db.execute(db.queries.session_next_key, (ns,)).fetchall()[0][0]
-    db.execute(db.queries.session_add, (ns, ref.session, session, now))
-    db.execute(db.queries.tombstone_drop, (ns, 0, 2, ref.session))
+        ns = db.namespaces[ref.namespace] = db.rows(db.queries.namespace_add, (ref.namespace,))[0][0]
+    session = db.rows(db.queries.session_next_key, (ns,))[0][0]
+    db.run(db.queries.session_add, (ns, ref.session, session, now))
+    db.run(db.queries.tombstone_drop, (ns, 0, 2, ref.session))
     return Head(ns, session, 0, 1, 1, 0, None, True, NOTHING)
 
 
 def save_head(db: Database, ref: Ref, head: Head, now: int) -> None:
     strand, seq = head.leaf if head.leaf is not None else (None, None)
-    db.execute(
+    db.run(
         db.queries.session_advance,
         (
             head.ns,
@@ -97,7 +98,7 @@ def save_head(db: Database, ref: Ref, head: Head, now: int) -> None:
 
 
 def find_node(db: Database, head: Head, message_id: str) -> Node | None:
-    row = db.execute(db.queries.node_find, (head.ns, head.session, message_id)).fetchone()
+    row = db.row(db.queries.node_find, (head.ns, head.session, message_id))
     if row is None:
         return None
     strand, seq, parent, role, externals, doc, docs, analysis, *rest = row
@@ -110,7 +111,7 @@ def need_node(db: Database, ref: Ref, head: Head, message_id: str, named_as: str
     if node is None and message_id.startswith(RESERVED_PREFIX):
         # A summary's message, named as a place in the tree, means the last message it covers.
         key = (head.ns, head.session, message_id.removeprefix(RESERVED_PREFIX))
-        for (last_id,) in db.execute(db.queries.overlay_last, key).fetchall():
+        for (last_id,) in db.rows(db.queries.overlay_last, key):
             node = find_node(db, head, last_id)
     if node is None:
         raise MessageNotFoundError(message_id, session_id=ref.session, named_as=named_as)
@@ -120,7 +121,7 @@ def need_node(db: Database, ref: Ref, head: Head, message_id: str, named_as: str
 def totals_at(db: Database, head: Head, at: Position | None) -> Totals:
     if at is None:
         return NOTHING
-    row = db.execute(db.queries.node_at, (head.ns, head.session, *at)).fetchone()
+    row = db.row(db.queries.node_at, (head.ns, head.session, *at))
     return Totals(*row[2:])
 
 
@@ -128,7 +129,7 @@ def is_open(db: Database, head: Head, at: Position | None) -> bool:
     """Whether a child of the message at `at` can go on the same strand, since nothing follows there yet."""
     if at is None:
         return True
-    return not db.execute(db.queries.node_after, (head.ns, head.session, *at)).fetchall()
+    return not db.rows(db.queries.node_after, (head.ns, head.session, *at))
 
 
 def path_to(db: Database, head: Head, leaf: Position | None) -> Path:
@@ -136,7 +137,7 @@ def path_to(db: Database, head: Head, leaf: Position | None) -> Path:
         return Path(())
     if leaf.strand == 1:
         return Path((leaf,))  # the first strand of a session begins at a root, for ever
-    return Path(db.execute(db.queries.path, (head.ns, head.session, *leaf)))
+    return Path(db.rows(db.queries.path, (head.ns, head.session, *leaf)))
 
 
 def _head(ns: int, row: tuple[Any, ...]) -> Head:

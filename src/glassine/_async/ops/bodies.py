@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from .._sqlite import Database
-from ..drafting import Draft
-from ..errors import CorruptMessageError
-from ..messages import ROLES, Message, Role
-from ..representation import CHUNK, EXTERNAL_KINDS, restore
+from ...drafting import Draft
+from ...errors import CorruptMessageError
+from ...messages import ROLES, Message, Role
+from ...representation import CHUNK, EXTERNAL_KINDS, restore
+from ..database import AsyncDatabase
 from .heads import Head
 
 _MEDIA = EXTERNAL_KINDS.index("media")
@@ -30,19 +29,19 @@ class Row(NamedTuple):
     data: bytes | None
 
 
-def put(db: Database, head: Head, seq: int, draft: Draft) -> None:
+async def put(db: AsyncDatabase, head: Head, seq: int, draft: Draft) -> None:
     """Write the body of a new message."""
-    db.execute(db.queries.body_add, (head.ns, head.session, seq, draft.codec, draft.crc, draft.body))
+    await db.run(db.queries.body_add, (head.ns, head.session, seq, draft.codec, draft.crc, draft.body))
     if draft.externals:
-        put_externals(db, head, seq, draft)
+        await put_externals(db, head, seq, draft)
 
 
-def put_externals(db: Database, head: Head, seq: int, draft: Draft) -> None:
-    execute, queries = db.execute, db.queries
+async def put_externals(db: AsyncDatabase, head: Head, seq: int, draft: Draft) -> None:
+    queries = db.queries
     for ordinal, external in enumerate(draft.externals):
         kind = EXTERNAL_KINDS.index(external.kind)
         path = json.dumps(external.path)
-        execute(
+        await db.run(
             queries.external_add,
             (
                 head.ns,
@@ -58,34 +57,34 @@ def put_externals(db: Database, head: Head, seq: int, draft: Draft) -> None:
         )
         if kind != _MEDIA:
             for number, piece in _chunks(external.data):
-                execute(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
-        elif not execute(queries.blob_has, (head.ns, external.digest)).fetchall():
+                await db.run(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
+        elif not await db.rows(queries.blob_has, (head.ns, external.digest)):
             for number, piece in _chunks(external.data):
-                execute(queries.blob_add, (head.ns, external.digest, number, piece))
+                await db.run(queries.blob_add, (head.ns, external.digest, number, piece))
 
 
-def drop(db: Database, head: Head, seq: int, externals: int) -> None:
+async def drop(db: AsyncDatabase, head: Head, seq: int, externals: int) -> None:
     """Remove a body and all that is held by it alone."""
-    db.execute(db.queries.body_delete, (head.ns, head.session, seq))
+    await db.run(db.queries.body_delete, (head.ns, head.session, seq))
     if externals:
-        drop_externals(db, head, seq)
+        await drop_externals(db, head, seq)
 
 
-def drop_externals(db: Database, head: Head, seq: int) -> None:
+async def drop_externals(db: AsyncDatabase, head: Head, seq: int) -> None:
     key = (head.ns, head.session, seq)
-    digests = {row[5] for row in db.execute(db.queries.external_list, key) if row[2] == _MEDIA}
-    db.execute(db.queries.external_delete, key)
-    db.execute(db.queries.spill_delete, key)
-    drop_unused_blobs(db, head.ns, digests)
+    digests = {row[5] for row in await db.rows(db.queries.external_list, key) if row[2] == _MEDIA}
+    await db.run(db.queries.external_delete, key)
+    await db.run(db.queries.spill_delete, key)
+    await drop_unused_blobs(db, head.ns, digests)
 
 
-def drop_unused_blobs(db: Database, ns: int, digests: set[bytes]) -> None:
+async def drop_unused_blobs(db: AsyncDatabase, ns: int, digests: set[bytes]) -> None:
     for digest in digests:
-        if not db.execute(db.queries.blob_used, (ns, digest)).fetchall():
-            db.execute(db.queries.blob_delete, (ns, digest))
+        if not await db.rows(db.queries.blob_used, (ns, digest)):
+            await db.run(db.queries.blob_delete, (ns, digest))
 
 
-def message(db: Database, ns: int, session: int, row: tuple[Any, ...]) -> Message:
+async def message(db: AsyncDatabase, ns: int, session: int, row: tuple[Any, ...]) -> Message:
     """The message of a row, undecoded: what is wrong with it comes out when it is decoded."""
     seq, id, role, externals, _, codec, data = row
     if not 0 <= role < len(ROLES):
@@ -94,7 +93,7 @@ def message(db: Database, ns: int, session: int, row: tuple[Any, ...]) -> Messag
         return _unreadable(id, ROLES[role], "its body is missing")
     if not externals:
         return Message.stored(id, ROLES[role], codec, data)
-    spilled = tuple(_spilled(db, ns, session, seq, id))
+    spilled = tuple(await _spilled(db, ns, session, seq, id))
     if len(spilled) != externals:
         return _unreadable(id, ROLES[role], f"{len(spilled)} of {externals} values that left its row are there")
     return Message.stored(id, ROLES[role], codec, data, spilled)
@@ -104,34 +103,36 @@ def _unreadable(id: str, role: Role, reason: str) -> Message:
     return Message.stored(id, role, 0, b"{}", (((), CorruptMessageError(id, reason)),))
 
 
-def _spilled(db: Database, ns: int, session: int, seq: int, id: str) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    for ordinal, path, kind, prefix, size, digest in db.execute(
-        db.queries.external_list, (ns, session, seq)
-    ).fetchall():
-        data = external_data(db, (ns, session, seq), ordinal, kind, digest)
+async def _spilled(
+    db: AsyncDatabase, ns: int, session: int, seq: int, id: str
+) -> list[tuple[tuple[str | int, ...], Any]]:
+    found: list[tuple[tuple[str | int, ...], Any]] = []
+    for ordinal, path, kind, prefix, size, digest in await db.rows(db.queries.external_list, (ns, session, seq)):
+        data = await external_data(db, (ns, session, seq), ordinal, kind, digest)
         try:
             if len(data) != size:
                 raise ValueError(f"{len(data)} of {size} bytes are there")
-            yield tuple(json.loads(path)), restore(EXTERNAL_KINDS[kind], prefix, data)
+            found.append((tuple(json.loads(path)), restore(EXTERNAL_KINDS[kind], prefix, data)))
         except (ValueError, LookupError, TypeError) as error:
-            yield (), CorruptMessageError(id, f"what left its row from {path}: {error}")
+            found.append(((), CorruptMessageError(id, f"what left its row from {path}: {error}")))
+    return found
 
 
-def external_data(db: Database, key: tuple[int, int, int], ordinal: int, kind: int, digest: bytes) -> bytes:
+async def external_data(db: AsyncDatabase, key: tuple[int, int, int], ordinal: int, kind: int, digest: bytes) -> bytes:
     if kind == _MEDIA:
-        rows = db.execute(db.queries.blob_get, (key[0], digest))
+        rows = await db.rows(db.queries.blob_get, (key[0], digest))
     else:
-        rows = db.execute(db.queries.spill_get, (*key, ordinal))
+        rows = await db.rows(db.queries.spill_get, (*key, ordinal))
     return b"".join(piece for (piece,) in rows)
 
 
-def look(db: Database, head: Head, row: tuple[Any, ...], crc: int | None) -> tuple[str | None, int]:
+async def look(db: AsyncDatabase, head: Head, row: tuple[Any, ...], crc: int | None) -> tuple[str | None, int]:
     """Why a message cannot be read, or None, and then its size.
 
     The thorough look of `verify`: checksums of all that belongs to it.
     """
     seq, id, _, externals, size, _, data = row
-    whole = message(db, head.ns, head.session, row)
+    whole = await message(db, head.ns, head.session, row)
     if data is not None and zlib.crc32(data) != crc:
         return "its bytes have changed (checksum)", size
     try:
@@ -142,8 +143,8 @@ def look(db: Database, head: Head, row: tuple[Any, ...], crc: int | None) -> tup
         return f"its bytes belong to message {wire.get('id')!r} of role {wire.get('role')!r}", size
     if externals:
         key = (head.ns, head.session, seq)
-        for ordinal, path, kind, _, _, digest in db.execute(db.queries.external_list, key).fetchall():
-            if sha256(external_data(db, key, ordinal, kind, digest)).digest() != digest:
+        for ordinal, path, kind, _, _, digest in await db.rows(db.queries.external_list, key):
+            if sha256(await external_data(db, key, ordinal, kind, digest)).digest() != digest:
                 return f"what left its row from {path} has changed (checksum)", size
     return None, len(whole.encoded()[1])
 

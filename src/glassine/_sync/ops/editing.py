@@ -1,3 +1,4 @@
+# Generated from src/glassine/_async/ops/editing.py by scripts/unasync.py. Edit that file and run ./dev fix.
 """Changing what is stored: update, delete, redact, clear, switch.
 
 An inner message costs the narrow rows of its descendants.
@@ -7,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from .._sqlite import Database
-from ..drafting import Draft, drafted
-from ..errors import CorruptMessageError, MessageNotFoundError
-from ..indexing import ESTIMATOR_VERSION, INDEX_VERSION, same_words
-from ..messages import Message
-from ..overlays import cuts
-from ..records import NOTHING, Ref, Totals
-from ..redaction import tells
-from ..tree import Path, Position
-from . import bodies, words
+from ...drafting import Draft, drafted
+from ...errors import CorruptMessageError, MessageNotFoundError
+from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, same_words
+from ...messages import Message
+from ...overlays import cuts
+from ...records import NOTHING, Ref, Totals
+from ...redaction import tells
+from ...tree import Path, Position
+from ..database import Database
+from . import bodies
 from .heads import (
     Head,
     Node,
@@ -54,32 +55,27 @@ def redact(db: Database, ref: Ref, message_id: str, remake: Callable[[Message], 
     """
     head = need_message_head(db, ref, message_id)
     node = need_node(db, ref, head, message_id)
-    row = db.execute(db.queries.message_at, (head.ns, head.session, *node.at)).fetchone()
+    row = db.row(db.queries.message_at, (head.ns, head.session, *node.at))
     before = bodies.message(db, head.ns, head.session, row)
     head = _rewrite(db, ref, head, node, remake(before), now)
     return _drop_derived(db, ref, head, node, before, now)
 
 
-def scrub_log(db: Database) -> None:
-    """Empty the write-ahead log, which still holds pages from before. Does what it can while others read."""
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-
 def recount(db: Database, head: Head) -> None:
     """Count every path's totals anew, in one pass: a parent always comes before its children."""
-    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
+    queries, key = db.queries, (head.ns, head.session)
     sums: dict[int | None, Totals] = {None: NOTHING}
-    for strand, seq, parent, *numbers in execute(queries.node_totals, key).fetchall():
+    for strand, seq, parent, *numbers in db.rows(queries.node_totals, key):
         right = sums[parent].plus(Totals(1, *numbers[:6]))
         sums[seq] = right
         if right != tuple(numbers[6:]):
-            execute(queries.node_set_totals, (*key, strand, seq, *right))
+            db.run(queries.node_set_totals, (*key, strand, seq, *right))
 
 
 def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Message, now: int) -> list[str]:
-    title = db.execute(db.queries.session_title, (head.ns, ref.session)).fetchone()[0]
+    title = db.row(db.queries.session_title, (head.ns, ref.session))[0]
     if title is not None and _tells(title, before):
-        db.execute(db.queries.session_retitle, (head.ns, ref.session, None))
+        db.run(db.queries.session_retitle, (head.ns, ref.session, None))
     dropped = []
     for overlay in list_overlays(db, head):
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
@@ -114,8 +110,8 @@ def clear(db: Database, ref: Ref, now: int) -> int:
     if head is None:
         return 0
     key, change = (head.ns, head.session), head.change + 1
-    db.execute(db.queries.tombstone_all_messages, (*key, change, now))
-    db.execute(db.queries.tombstone_all_overlays, (*key, change, now))
+    db.run(db.queries.tombstone_all_messages, (*key, change, now))
+    db.run(db.queries.tombstone_all_overlays, (*key, change, now))
     _wipe(db, head, WIPED)
     # Invariant: no (strand, seq) comes twice, so the counters go on.
     cleared = Head(head.ns, head.session, change, head.next_seq, head.next_strand, 0, None, True, NOTHING)
@@ -129,8 +125,8 @@ def delete_session(db: Database, ref: Ref, now: int) -> bool:
     if head is None:
         return False
     _wipe(db, head, (*WIPED, *OUTLIVING))
-    db.execute(db.queries.session_delete, (head.ns, ref.session))
-    db.execute(db.queries.tombstone_add, (head.ns, 0, 2, ref.session, head.change, now))
+    db.run(db.queries.session_delete, (head.ns, ref.session))
+    db.run(db.queries.tombstone_add, (head.ns, 0, 2, ref.session, head.change, now))
     return True
 
 
@@ -143,7 +139,7 @@ def switch(db: Database, ref: Ref, leaf: str, now: int) -> str:
             leaf=node.at, leaf_open=is_open(db, head, node.at), totals=node.path, change=head.change + 1
         )
         save_head(db, ref, head, now)
-    found: str = db.execute(db.queries.node_at, (head.ns, head.session, *node.at)).fetchone()[0]
+    found: str = db.row(db.queries.node_at, (head.ns, head.session, *node.at))[0]
     return found
 
 
@@ -152,23 +148,23 @@ def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *,
 
     Without `shift` the totals of the descendants are left wrong, for `recount` to mend.
     """
-    execute, queries, key, at = db.execute, db.queries, (head.ns, head.session), node.at
+    queries, key, at = db.queries, (head.ns, head.session), node.at
     change = head.change + 1
     above = _parent(db, head, node)
     shrink(db, head, node, above, change, now)
     below = children(db, head, at)
     if shift:
         _shift(db, head, at, NOTHING.minus(node.own))
-    execute(queries.node_delete, (*key, *at))
+    db.run(queries.node_delete, (*key, *at))
     bodies.drop(db, head, at.seq, node.externals)
-    words.drop(db, node.doc, node.docs)
+    db.index.drop(key, at.seq, node.doc, node.docs)
     for child in below:
-        execute(queries.node_reparent, (*key, *child, above and above.seq, change))
+        db.run(queries.node_reparent, (*key, *child, above and above.seq, change))
     # Invariant: a strand hangs on a message that is there, and is never empty.
-    execute(queries.strand_rehang, (*key, *at, *(above or (None, None))))
-    if not execute(queries.strand_first, (*key, at.strand)).fetchall():
-        execute(queries.strand_delete, (*key, at.strand))
-    execute(queries.tombstone_add, (*key, 0, message_id, change, now))
+    db.run(queries.strand_rehang, (*key, *at, *(above or (None, None))))
+    if not db.rows(queries.strand_first, (*key, at.strand)):
+        db.run(queries.strand_delete, (*key, at.strand))
+    db.run(queries.tombstone_add, (*key, 0, message_id, change, now))
     leaf = above if head.leaf == at else head.leaf
     return head._replace(
         change=change,
@@ -198,7 +194,7 @@ def shrink(db: Database, head: Head, node: Node, above: Position | None, change:
             assert above is not None
             last = above
             raised.add(overlay.id)
-        db.execute(db.queries.overlay_move, (head.ns, head.session, overlay.id, *first, *last, change))
+        db.run(db.queries.overlay_move, (head.ns, head.session, overlay.id, *first, *last, change))
     if raised:
         # A summary that now ends at a fork is seen on the other branches too, and may cut through one of theirs.
         there = [(item, path_to(db, head, item.last)) for item in list_overlays(db, head) if item.kind == "summary"]
@@ -209,17 +205,17 @@ def shrink(db: Database, head: Head, node: Node, above: Position | None, change:
 
 def take_off(db: Database, head: Head, overlay_id: str, change: int, now: int) -> None:
     """Remove an overlay, and let others know."""
-    db.execute(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
-    db.execute(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
+    db.run(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
+    db.run(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
 
 
 def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: int) -> Head:
-    execute, queries, key, at = db.execute, db.queries, (head.ns, head.session), node.at
+    queries, key, at = db.queries, (head.ns, head.session), node.at
     own = Totals(1, draft.size, *draft.tokens)
     grown = own.minus(node.own)
     change = head.change + 1
     doc, docs = _rewrite_words(db, head, node, draft)
-    execute(
+    db.run(
         queries.node_rewrite,
         (
             *(*key, *at, draft.role, len(draft.externals), *own[1:], ESTIMATOR_VERSION, *grown[1:]),
@@ -228,7 +224,7 @@ def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: 
     )
     if node.externals:
         bodies.drop_externals(db, head, at.seq)
-    execute(queries.body_put, (*key, at.seq, draft.codec, draft.crc, draft.body))
+    db.run(queries.body_put, (*key, at.seq, draft.codec, draft.crc, draft.body))
     if draft.externals:
         bodies.put_externals(db, head, at.seq, draft)
     if any(grown):
@@ -242,7 +238,7 @@ def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: 
 
 def _rewrite_words(db: Database, head: Head, node: Node, draft: Draft) -> tuple[int | None, int]:
     """Index the new words of a message, unless they are the old ones: a changed flag costs the index nothing."""
-    row = db.execute(db.queries.message_at, (head.ns, head.session, *node.at)).fetchone()
+    row = db.row(db.queries.message_at, (head.ns, head.session, *node.at))
     try:
         same = node.analysis == INDEX_VERSION and same_words(
             bodies.message(db, head.ns, head.session, row), drafted(draft)
@@ -251,24 +247,25 @@ def _rewrite_words(db: Database, head: Head, node: Node, draft: Draft) -> tuple[
         same = False
     if same:
         return node.doc, node.docs
-    words.drop(db, node.doc, node.docs)
-    return words.add(db, (head.ns, head.session), *node.at, draft.words), len(draft.words)
+    key = (head.ns, head.session)
+    db.index.drop(key, node.at.seq, node.doc, node.docs)
+    return db.index.add(key, *node.at, draft.words), len(draft.words)
 
 
 def _shift(db: Database, head: Head, at: Position, by: Totals) -> None:
     """Add `by` to the path totals of everything below a message."""
     key = (head.ns, head.session)
-    hung = db.execute(db.queries.strand_has_children, (*key, *at)).fetchall()
-    db.execute(db.queries.descendants_shift if hung else db.queries.strand_shift, (*key, *at, *by))
+    hung = db.rows(db.queries.strand_has_children, (*key, *at))
+    db.run(db.queries.descendants_shift if hung else db.queries.strand_shift, (*key, *at, *by))
 
 
 def _parent(db: Database, head: Head, node: Node) -> Position | None:
     if node.parent is None:
         return None
     key = (head.ns, head.session, node.at.strand)
-    for (seq,) in db.execute(db.queries.node_before, (*key, node.at.seq)).fetchall():
+    for (seq,) in db.rows(db.queries.node_before, (*key, node.at.seq)):
         return Position(node.at.strand, seq)
-    strand, seq = db.execute(db.queries.strand_parent, key).fetchone()
+    strand, seq = db.row(db.queries.strand_parent, key)
     return Position(strand, seq)
 
 
@@ -279,10 +276,10 @@ def _next_on(db: Database, head: Head, path: Path, at: Position) -> Position:
 
 def _wipe(db: Database, head: Head, tables: Iterable[str]) -> None:
     key = (head.ns, head.session)
-    words.drop_session(db, key)
-    digests = {digest for (digest,) in db.execute(db.queries.blob_digests_of_session, key)}
+    db.index.drop_session(key)
+    digests = {digest for (digest,) in db.rows(db.queries.blob_digests_of_session, key)}
     for table in tables:
-        db.execute(getattr(db.queries, f"wipe_{table}"), key)
+        db.run(getattr(db.queries, f"wipe_{table}"), key)
     bodies.drop_unused_blobs(db, head.ns, digests)
 
 

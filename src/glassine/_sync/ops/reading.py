@@ -1,33 +1,26 @@
+# Generated from src/glassine/_async/ops/reading.py by scripts/unasync.py. Edit that file and run ./dev fix.
 """Reading paths: the ranges that are visible are read one by one, and what no reader sees is never touched."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from .. import _json
-from .._ids import RESERVED_PREFIX
-from .._sqlite import Database
-from ..errors import CorruptMessageError, MessageNotFoundError
-from ..messages import ROLES, Message, from_micros
-from ..overlays import KINDS, Overlay, OverlayKind, layers, outermost, summary_message
-from ..records import NOTHING, Outline, Recent, Ref, Totals
-from ..tree import Position, Span
+from ... import _json
+from ..._ids import RESERVED_PREFIX
+from ...errors import CorruptMessageError, MessageNotFoundError
+from ...exchange import Plan
+from ...messages import ROLES, Message, from_micros
+from ...overlays import KINDS, Overlay, OverlayKind, layers, outermost, summary_message
+from ...records import NOTHING, Outline, Recent, Ref, Totals
+from ...tree import Position, Span
+from ..database import Database
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
 
 PAGE_MESSAGES = 256
 PAGE_BYTES = 4 * 1024 * 1024
-
-
-class Plan(NamedTuple):
-    """What a reader of one path will see. `pieces` are newest first; `visible` counts messages and bytes of them."""
-
-    ns: int
-    session: int
-    pieces: Sequence[Span | Overlay]
-    visible: Totals
 
 
 def plan(db: Database, ref: Ref, leaf: str | None, raw: bool) -> Plan:
@@ -91,7 +84,8 @@ def recent(
     planned = plan(db, ref, leaf, False)
     messages: list[Message] = []
     total = 0
-    for message, _, _, size in _walk(db, planned, newest_first=True) if max_messages != 0 else ():
+    wanted = planned if max_messages != 0 else planned._replace(pieces=())
+    for message, _, _, size in _walk(db, wanted, newest_first=True):
         total += size
         if max_bytes is not None and total > max_bytes and len(messages) >= min_messages:
             break
@@ -106,7 +100,7 @@ def recent(
 
 def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Message, int, int, int]]:
     """(message, index of its piece, seq, bytes) for all that the plan shows."""
-    execute, statement = db.execute, db.queries.span_down if newest_first else db.queries.span_up
+    statement = db.queries.span_down if newest_first else db.queries.span_up
     ns, session, pieces, _ = planned
     stored, roles, known = Message.stored, ROLES, len(ROLES)
     for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
@@ -114,7 +108,7 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
         if isinstance(piece, Overlay):
             yield summary_message(piece), index, 0, piece.size
             continue
-        for row in execute(statement, (ns, session, *piece)):
+        for row in db.stream(statement, (ns, session, *piece)):
             seq, id, role, externals, size, codec, data = row
             if externals or data is None or not 0 <= role < known:
                 yield bodies.message(db, ns, session, row), index, seq, size
@@ -136,7 +130,7 @@ def get(db: Database, ref: Ref, message_id: str) -> Message | None:
     head = find_head(db, ref)
     if head is None:
         return None
-    row = db.execute(db.queries.message_get, (head.ns, head.session, message_id)).fetchone()
+    row = db.row(db.queries.message_get, (head.ns, head.session, message_id))
     if row is not None:
         return bodies.message(db, head.ns, head.session, row)
     if message_id.startswith(RESERVED_PREFIX):
@@ -151,7 +145,7 @@ def leaf(db: Database, ref: Ref) -> Message | None:
     head = find_head(db, ref)
     if head is None or head.leaf is None:
         return None
-    row = db.execute(db.queries.message_at, (head.ns, head.session, *head.leaf)).fetchone()
+    row = db.row(db.queries.message_at, (head.ns, head.session, *head.leaf))
     if row is None:
         raise CorruptMessageError("active leaf", "it is not there", session_id=ref.session)
     return bodies.message(db, head.ns, head.session, row)
@@ -177,19 +171,19 @@ def branches(db: Database, ref: Ref, message_id: str | None) -> list[Message]:
     at = None if message_id is None else need_node(db, ref, head, message_id).at
     found = []
     for child in children(db, head, at):
-        row = db.execute(db.queries.message_at, (head.ns, head.session, *child)).fetchone()
+        row = db.row(db.queries.message_at, (head.ns, head.session, *child))
         found.append(bodies.message(db, head.ns, head.session, row))
     return found
 
 
 def children(db: Database, head: Head, at: Position | None) -> list[Position]:
     """Where the children of a message stand: the next on its strand, and the first of each strand hung on it."""
-    execute, queries, key = db.execute, db.queries, (head.ns, head.session)
+    queries, key = db.queries, (head.ns, head.session)
     found = []
     if at is not None:
-        found = [Position(at.strand, seq) for (seq,) in execute(queries.node_after, (*key, *at))]
-    for (strand,) in execute(queries.strand_children, (*key, *(at or (None, None)))).fetchall():
-        found += [Position(strand, seq) for (seq,) in execute(queries.strand_first, (*key, strand))]
+        found = [Position(at.strand, seq) for (seq,) in db.rows(queries.node_after, (*key, *at))]
+    for (strand,) in db.rows(queries.strand_children, (*key, *(at or (None, None)))):
+        found += [Position(strand, seq) for (seq,) in db.rows(queries.strand_first, (*key, strand))]
     return sorted(found, key=lambda position: position.seq)
 
 
@@ -200,7 +194,7 @@ def outline(db: Database, ref: Ref) -> list[Outline]:
         return []
     ids: dict[int, str] = {}
     found = []
-    for seq, id, parent, role, size, created_at, stored_at in db.execute(db.queries.outline, (head.ns, head.session)):
+    for seq, id, parent, role, size, created_at, stored_at in db.rows(db.queries.outline, (head.ns, head.session)):
         ids[seq] = id
         created = None if created_at is None else from_micros(created_at)
         found.append(
@@ -211,7 +205,7 @@ def outline(db: Database, ref: Ref) -> list[Outline]:
 
 def list_overlays(db: Database, head: Head) -> list[Overlay]:
     """All overlays of a session, in the order they were made."""
-    return [_overlay(row) for row in db.execute(db.queries.overlay_list, (head.ns, head.session))]
+    return [_overlay(row) for row in db.rows(db.queries.overlay_list, (head.ns, head.session))]
 
 
 def overlays(db: Database, ref: Ref) -> list[Overlay]:

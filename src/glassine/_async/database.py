@@ -1,0 +1,88 @@
+"""What an operation needs of an engine: named statements in a transaction that is already open, and its index."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Protocol
+
+from .._queries import Queries
+from ..exchange import Facts, Place
+from ..indexing import Words
+from ..searching import Form
+
+
+class AsyncDatabase(Protocol):
+    """One connection with a transaction open on it."""
+
+    queries: Queries
+    namespaces: dict[str, int]
+    """Keys of the namespaces that were met; they never change."""
+
+    @property
+    def index(self) -> AsyncIndex: ...
+
+    async def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a statement."""
+
+    async def row(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
+        """The first row of a statement, or None."""
+
+    async def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
+        """Run a statement; returns how many rows it changed."""
+
+    def stream(self, statement: str, parameters: Sequence[Any] = ()) -> AsyncIterator[Any]:
+        """The rows of a statement one by one, for whoever may stop before the last."""
+
+    async def facts(self) -> Facts:
+        """What `StoreInfo` tells of the engine."""
+
+    async def faults(self) -> list[str]:
+        """What the engine itself finds wrong with its files."""
+
+
+class AsyncIndex(Protocol):
+    """The full-text index of an engine. Its rows are written in the transaction of their message.
+
+    `key` is (namespace, session); a message has `docs` rows from `doc` on.
+    """
+
+    async def add(self, key: tuple[int, int], strand: int, seq: int, rows: Sequence[Words]) -> int | None:
+        """Write the rows of a message. Returns its `doc`, None if it has no words."""
+
+    async def drop(self, key: tuple[int, int], seq: int, doc: int | None, docs: int) -> None:
+        """Remove the rows of a message; nothing finds them from here on."""
+
+    async def drop_session(self, key: tuple[int, int]) -> None:
+        """Remove all rows of a session."""
+
+    async def waits(self) -> bool:
+        """Whether anything must be done before a search sees everything."""
+
+    async def is_current(self) -> bool:
+        """Whether every row was made by this version of the analysis and the estimator, and the index is sound."""
+
+    async def is_broken(self) -> bool:
+        """Whether the index was found damaged."""
+
+    async def settle(self, done: bool) -> None:
+        """Make everything that was written findable. `done`: every message is indexed as this version would."""
+
+    async def start_anew(self) -> None:
+        """Throw the index away, to be made again from the messages."""
+
+    async def squeeze(self) -> None:
+        """Let go of what was dropped, so that no word of it is left in the files."""
+
+    async def faults(self) -> list[str]:
+        """What is wrong with the index."""
+
+    async def is_narrow(self, messages: int) -> bool:
+        """Whether a scope of so many messages is better weighed by itself than by the whole store."""
+
+    def matches(
+        self, kinds: Sequence[str], form: Form, key: tuple[int, int | None], narrow: bool
+    ) -> AsyncIterator[Place]:
+        """The rows that match, the best first, in a namespace or in one session of it."""
+
+    async def across(self, kinds: Sequence[str], form: Form, key: tuple[int, int | None]) -> list[Place]:
+        """Messages of several rows that hold all phrases, though no single row does."""

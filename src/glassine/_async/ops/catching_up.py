@@ -1,0 +1,67 @@
+"""Bringing the index and the token totals up to this version, step by step, each in a transaction of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import indexing
+from ...errors import CorruptMessageError
+from ...exchange import Cursor, Progress
+from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION
+from ...records import Ref
+from ..database import AsyncDatabase
+from . import bodies
+from .editing import recount
+from .heads import find_head, totals_at
+
+STEP = 200
+
+
+async def catch_up(db: AsyncDatabase, anew: bool, cursor: Cursor, done: int) -> Progress:
+    """Take the next step: index what is not indexed as this version would. `anew` begins with an empty index."""
+    if anew or await db.index.is_broken():
+        await db.index.start_anew()
+        cursor = Cursor()
+    total = (await db.row(db.queries.node_count))[0]
+    if await db.index.is_current():
+        await db.index.settle(done=False)
+        return Progress(None, total, total)
+    rows = await db.rows(db.queries.node_stale, (*cursor, INDEX_VERSION, ESTIMATOR_VERSION, STEP))
+    for row in rows:
+        await _index(db, row)
+    ended = {(row[0], row[1]) for row in rows} | ({cursor[:2]} if cursor.session else set())
+    if len(rows) == STEP:
+        ended.discard((rows[-1][0], rows[-1][1]))
+    for ns, session in sorted(ended):
+        await _recount(db, ns, session)
+    if len(rows) == STEP:
+        return Progress(Cursor(*rows[-1][:4]), done + len(rows), total)
+    await db.index.settle(done=True)
+    return Progress(None, total, total)
+
+
+async def _index(db: AsyncDatabase, row: tuple[Any, ...]) -> None:
+    ns, session, strand, seq, id, role, externals, size, doc, docs, codec, data = row
+    await db.index.drop((ns, session), seq, doc, docs)
+    try:
+        message = await bodies.message(db, ns, session, (seq, id, role, externals, size, codec, data))
+        found, tokens = indexing.words(message), indexing.tokens(message)
+    except CorruptMessageError:
+        found, tokens = (), (0, 0, 0, 0, 0)  # `verify` tells of it
+    first = await db.index.add((ns, session), strand, seq, found)
+    await db.run(
+        db.queries.node_set_words,
+        (ns, session, strand, seq, first, len(found), INDEX_VERSION, *tokens, ESTIMATOR_VERSION),
+    )
+
+
+async def _recount(db: AsyncDatabase, ns: int, session: int) -> None:
+    found = await db.row(db.queries.session_by_key, (ns, session))
+    if found is None:
+        return
+    namespace = (await db.row(db.queries.namespace_name, (ns,)))[0]
+    ref = Ref(namespace, found[0])
+    head = await find_head(db, ref)
+    if head is not None:
+        await recount(db, head)
+        await db.run(db.queries.session_set_totals, (ns, found[0], *await totals_at(db, head, head.leaf)))

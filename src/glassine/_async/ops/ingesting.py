@@ -1,0 +1,42 @@
+"""Taking in a client's list: read the path, reconcile, write, all in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...drafting import draft
+from ...ingesting import Append, reconcile
+from ...messages import Message
+from ...records import Ingested, Named, Ref
+from ..database import AsyncDatabase
+from .appending import append
+from .editing import update
+from .heads import find_head, find_node
+from .reading import history
+
+
+async def ingest(db: AsyncDatabase, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
+    """Reconcile `incoming` (ids minted) with the active path."""
+    head = await find_head(db, ref)
+    deleted: set[str] = set()
+    if head is not None:
+        key = (head.ns, head.session, 0)
+        deleted = {
+            message.id
+            for message in incoming
+            if await db.rows(db.queries.tombstone_has, (*key, message.id))
+            and await find_node(db, head, message.id) is None
+        }
+    incoming = [message for message in incoming if message.id not in deleted]
+    plan = reconcile(await history(db, ref, None, True), incoming)
+    appended, updated = [], []
+    for step in plan.steps:
+        if isinstance(step, Append):
+            message = incoming[step.index]
+            if await append(db, ref, [draft(message)], Named(step.parent), None, now) == [True]:
+                appended.append(message.id)
+        else:
+            await update(db, ref, draft(step.message), now)
+            updated.append(step.message.id)
+    known = {incoming[index].id: stored for index, stored in plan.known.items()}
+    return Ingested(tuple(appended), tuple(updated), tuple(sorted(deleted)), known)

@@ -1,0 +1,69 @@
+"""Laying overlays over the tree and taking them off again."""
+
+from __future__ import annotations
+
+import json
+
+from ... import _json
+from ...errors import ConflictError, OverlayNotFoundError
+from ...overlays import KINDS, Overlay, check_range
+from ...records import Ref
+from ..database import AsyncDatabase
+from .heads import find_head, need_message_head, need_node, path_to, save_head
+from .reading import list_overlays
+
+_SUMMARY = KINDS.index("summary")
+
+
+async def add_summary(
+    db: AsyncDatabase, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int
+) -> Overlay:
+    """Lay a summary over `first`..`last`. Raises InvalidRangeError when it does not fit what lies there."""
+    head = await need_message_head(db, ref, first, "first message")
+    there = await list_overlays(db, head)
+    # A summary's message, named as the first, means the first message it covers: a history's range is taken whole.
+    begins = next((overlay.first_id for overlay in there if overlay.message_id == first), first)
+    start = await need_node(db, ref, head, begins, "first message")
+    end = await need_node(db, ref, head, last, "last message")
+    for overlay in there:
+        if overlay.id == overlay_id:
+            # Invariant: as with messages, laying the same overlay again is a no-op, so that a retry is safe.
+            if (overlay.kind, overlay.text, overlay.first, overlay.last) == ("summary", text, start.at, end.at):
+                return overlay
+            raise ConflictError(
+                "the overlay is already there with another range or text",
+                session_id=ref.session,
+                message_id=overlay.message_id,
+            )
+    superseded = check_range(
+        (first, start.at),
+        (last, end.at),
+        await path_to(db, head, end.at),
+        [(other, await path_to(db, head, other.last)) for other in there if other.kind == "summary"],
+    )
+    codec, data = _json.encode({"text": text})
+    change = head.change + 1
+    order = (await db.row(db.queries.overlay_next, (head.ns, head.session)))[0]
+    await db.run(
+        db.queries.overlay_add,
+        (
+            *(head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None))),
+            *(json.dumps(superseded), codec, data, now, change),
+        ),
+    )
+    await save_head(db, ref, head._replace(change=change), now)
+    return next(overlay for overlay in await list_overlays(db, head) if overlay.id == overlay_id)
+
+
+async def undo(db: AsyncDatabase, ref: Ref, overlay_id: str, now: int) -> Overlay:
+    """Take an overlay off; what lay beneath it shows again."""
+    head = await find_head(db, ref)
+    if head is not None:
+        for overlay in await list_overlays(db, head):
+            if overlay.id == overlay_id:
+                change = head.change + 1
+                await db.run(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
+                await db.run(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
+                await save_head(db, ref, head._replace(change=change), now)
+                return overlay
+    raise OverlayNotFoundError(overlay_id, session_id=ref.session)

@@ -1,0 +1,245 @@
+"""Reading paths: the ranges that are visible are read one by one, and what no reader sees is never touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from ... import _json
+from ..._ids import RESERVED_PREFIX
+from ...errors import CorruptMessageError, MessageNotFoundError
+from ...exchange import Plan
+from ...messages import ROLES, Message, from_micros
+from ...overlays import KINDS, Overlay, OverlayKind, layers, outermost, summary_message
+from ...records import NOTHING, Outline, Recent, Ref, Totals
+from ...tree import Position, Span
+from ..database import AsyncDatabase
+from . import bodies
+from .heads import Head, find_head, need_node, path_to
+
+PAGE_MESSAGES = 256
+PAGE_BYTES = 4 * 1024 * 1024
+
+
+async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan:
+    """Lay out the path to `leaf` (None: the active one). `raw` leaves the overlays out."""
+    head = await find_head(db, ref)
+    if head is None:
+        if leaf is not None:
+            raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
+        return Plan(0, 0, (), NOTHING)
+    if leaf is None:
+        at, totals = head.leaf, head.totals
+    else:
+        node = await need_node(db, ref, head, leaf, "leaf")
+        at, totals = node.at, node.path
+    path = await path_to(db, head, at)
+    overlays = () if raw else await list_overlays(db, head)
+    for overlay in outermost(path, overlays):
+        totals = totals.minus(Totals(overlay.covered_messages - 1, overlay.covered_bytes))
+        totals = totals.plus(Totals(0, overlay.size))
+    return Plan(head.ns, head.session, layers(path, overlays), totals)
+
+
+async def history(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
+    """The whole path, oldest first, decoded: a message that cannot be read is found here, not later."""
+    planned = await plan(db, ref, leaf, raw)
+    found = []
+    async for message, _, _, _ in _walk(db, planned, newest_first=False):
+        message.check()
+        found.append(message)
+    if len(found) != planned.visible.messages:
+        # Invariant: nothing vanishes silently. A lost row or strand leaves a path shorter than its totals say.
+        raise CorruptMessageError(
+            found[0].id if found else "active leaf",
+            f"of the {planned.visible.messages} messages on its path {len(found)} are there; `verify` says more",
+            session_id=ref.session,
+        )
+    return found
+
+
+async def first_page(
+    db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool, newest_first: bool
+) -> tuple[list[Message], Plan]:
+    """Plan a path and read its first page; the plan returned is for what is left."""
+    return await next_page(db, await plan(db, ref, leaf, raw), newest_first)
+
+
+async def next_page(db: AsyncDatabase, planned: Plan, newest_first: bool) -> tuple[list[Message], Plan]:
+    """Read on. Pages are bounded by number and bytes; between two of them nothing is held open."""
+    messages: list[Message] = []
+    bytes_left = PAGE_BYTES
+    async for message, index, seq, size in _walk(db, planned, newest_first):
+        messages.append(message)
+        bytes_left -= size
+        if len(messages) == PAGE_MESSAGES or bytes_left <= 0:
+            return messages, planned._replace(pieces=_behind(planned.pieces, index, seq, newest_first))
+    return messages, planned._replace(pieces=())
+
+
+async def recent(
+    db: AsyncDatabase, ref: Ref, leaf: str | None, max_messages: int | None, max_bytes: int | None, min_messages: int
+) -> Recent:
+    """The newest visible messages within both limits, but by bytes never fewer than `min_messages`."""
+    planned = await plan(db, ref, leaf, False)
+    messages: list[Message] = []
+    total = 0
+    wanted = planned if max_messages != 0 else planned._replace(pieces=())
+    async for message, _, _, size in _walk(db, wanted, newest_first=True):
+        total += size
+        if max_bytes is not None and total > max_bytes and len(messages) >= min_messages:
+            break
+        message.check()
+        messages.append(message)
+        if len(messages) == max_messages:
+            break
+    messages.reverse()
+    visible = planned.visible
+    return Recent(tuple(messages), len(messages) < visible.messages, visible.messages, visible.size)
+
+
+async def _walk(db: AsyncDatabase, planned: Plan, newest_first: bool) -> AsyncIterator[tuple[Message, int, int, int]]:
+    """(message, index of its piece, seq, bytes) for all that the plan shows."""
+    statement = db.queries.span_down if newest_first else db.queries.span_up
+    ns, session, pieces, _ = planned
+    stored, roles, known = Message.stored, ROLES, len(ROLES)
+    for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
+        piece = pieces[index]
+        if isinstance(piece, Overlay):
+            yield summary_message(piece), index, 0, piece.size
+            continue
+        async for row in db.stream(statement, (ns, session, *piece)):
+            seq, id, role, externals, size, codec, data = row
+            if externals or data is None or not 0 <= role < known:
+                yield await bodies.message(db, ns, session, row), index, seq, size
+            else:
+                yield stored(id, roles[role], codec, data), index, seq, size
+
+
+def _behind(pieces: Sequence[Span | Overlay], index: int, seq: int, newest_first: bool) -> Sequence[Span | Overlay]:
+    """What is left of `pieces` once the message at `seq` in the piece at `index` was read."""
+    here = pieces[index]
+    left: list[Span | Overlay] = []
+    if isinstance(here, Span):
+        left = [here._replace(high=seq - 1) if newest_first else here._replace(low=seq + 1)]
+    return [*left, *pieces[index + 1 :]] if newest_first else [*pieces[:index], *left]
+
+
+async def get(db: AsyncDatabase, ref: Ref, message_id: str) -> Message | None:
+    """One message, or the message of a summary, by its id."""
+    head = await find_head(db, ref)
+    if head is None:
+        return None
+    row = await db.row(db.queries.message_get, (head.ns, head.session, message_id))
+    if row is not None:
+        return await bodies.message(db, head.ns, head.session, row)
+    if message_id.startswith(RESERVED_PREFIX):
+        for overlay in await list_overlays(db, head):
+            if overlay.message_id == message_id and overlay.kind == "summary":
+                return summary_message(overlay)
+    return None
+
+
+async def leaf(db: AsyncDatabase, ref: Ref) -> Message | None:
+    """The message at the active leaf."""
+    head = await find_head(db, ref)
+    if head is None or head.leaf is None:
+        return None
+    row = await db.row(db.queries.message_at, (head.ns, head.session, *head.leaf))
+    if row is None:
+        raise CorruptMessageError("active leaf", "it is not there", session_id=ref.session)
+    return await bodies.message(db, head.ns, head.session, row)
+
+
+async def path_length(db: AsyncDatabase, ref: Ref, leaf: str | None) -> int:
+    """Stored messages on a path, whatever lies over them."""
+    head = await find_head(db, ref)
+    if head is None or leaf is None:
+        if leaf is not None:
+            raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
+        return 0 if head is None else head.totals.messages
+    return (await need_node(db, ref, head, leaf, "leaf")).path.messages
+
+
+async def branches(db: AsyncDatabase, ref: Ref, message_id: str | None) -> list[Message]:
+    """The children of a message (None: the roots) in the order they were inserted."""
+    head = await find_head(db, ref)
+    if head is None:
+        if message_id is not None:
+            raise MessageNotFoundError(message_id, session_id=ref.session)
+        return []
+    at = None if message_id is None else (await need_node(db, ref, head, message_id)).at
+    found = []
+    for child in await children(db, head, at):
+        row = await db.row(db.queries.message_at, (head.ns, head.session, *child))
+        found.append(await bodies.message(db, head.ns, head.session, row))
+    return found
+
+
+async def children(db: AsyncDatabase, head: Head, at: Position | None) -> list[Position]:
+    """Where the children of a message stand: the next on its strand, and the first of each strand hung on it."""
+    queries, key = db.queries, (head.ns, head.session)
+    found = []
+    if at is not None:
+        found = [Position(at.strand, seq) for (seq,) in await db.rows(queries.node_after, (*key, *at))]
+    for (strand,) in await db.rows(queries.strand_children, (*key, *(at or (None, None)))):
+        found += [Position(strand, seq) for (seq,) in await db.rows(queries.strand_first, (*key, strand))]
+    return sorted(found, key=lambda position: position.seq)
+
+
+async def outline(db: AsyncDatabase, ref: Ref) -> list[Outline]:
+    """The shape of the whole tree in the order of insertion, without reading a body."""
+    head = await find_head(db, ref)
+    if head is None:
+        return []
+    ids: dict[int, str] = {}
+    found = []
+    for seq, id, parent, role, size, created_at, stored_at in await db.rows(
+        db.queries.outline, (head.ns, head.session)
+    ):
+        ids[seq] = id
+        created = None if created_at is None else from_micros(created_at)
+        found.append(
+            Outline(id, None if parent is None else ids[parent], ROLES[role], size, created, from_micros(stored_at))
+        )
+    return found
+
+
+async def list_overlays(db: AsyncDatabase, head: Head) -> list[Overlay]:
+    """All overlays of a session, in the order they were made."""
+    return [_overlay(row) for row in await db.rows(db.queries.overlay_list, (head.ns, head.session))]
+
+
+async def overlays(db: AsyncDatabase, ref: Ref) -> list[Overlay]:
+    head = await find_head(db, ref)
+    return [] if head is None else await list_overlays(db, head)
+
+
+def overlay_content(id: str, kind: int, supersedes: str, codec: int, data: bytes) -> tuple[OverlayKind, Any, str]:
+    """Kind, superseded ids and text of an overlay's row. Raises CorruptMessageError."""
+    try:
+        return KINDS[kind], tuple(json.loads(supersedes)), _json.decode(codec, data)["text"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise CorruptMessageError(RESERVED_PREFIX + id, f"overlay {id!r}: {error}") from error
+
+
+def _overlay(row: tuple[Any, ...]) -> Overlay:
+    order, id, kind, first_strand, first_seq, last_strand, last_seq, stale, supersedes, codec, data, *rest = row
+    created_at, first_id, last_id, messages, size = rest
+    kind_name, beneath, text = overlay_content(id, kind, supersedes, codec, data)
+    return Overlay(
+        id=id,
+        kind=kind_name,
+        first_id=first_id,
+        last_id=last_id,
+        text=text,
+        created_at=from_micros(created_at),
+        stale=bool(stale),
+        supersedes=beneath,
+        covered_messages=messages,
+        covered_bytes=size,
+        first=Position(first_strand, first_seq),
+        last=Position(last_strand, last_seq),
+        order=order,
+    )

@@ -1,0 +1,125 @@
+# Generated from src/glassine/_async/ops/searching.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""Searching: the index is asked within the scope, and what it finds is looked up until there is enough."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...exchange import Asked, Found, Place
+from ...overlays import Overlay
+from ...records import Ref
+from ...tree import Path, Position
+from ..database import Database
+from . import bodies
+from .heads import find_head, namespace_key, path_to
+from .reading import list_overlays
+
+
+class _Session(NamedTuple):
+    """What is known of a session that a hit lies in."""
+
+    id: str
+    kind: str | None
+    parent: str | None
+    path: Path
+    summaries: list[tuple[Overlay, Path]]
+
+    def is_summarised(self, at: Position) -> bool:
+        return any(item.first.seq <= at.seq <= item.last.seq and at in path for item, path in self.summaries)
+
+
+def _session(db: Database, namespace: str, ns: int, key: int) -> _Session:
+    id, kind, parent = db.row(db.queries.session_by_key, (ns, key))
+    head = find_head(db, Ref(namespace, id))
+    assert head is not None
+    summaries = [overlay for overlay in list_overlays(db, head) if overlay.kind == "summary"]
+    covered = [(overlay, path_to(db, head, overlay.last)) for overlay in summaries]
+    return _Session(id, kind, parent, path_to(db, head, head.leaf), covered)
+
+
+def search(db: Database, asked: Asked, complete: bool) -> list[Found] | None:
+    """The matches, strict ones first, the best first. None: `complete` is asked for, and something waits to be
+    indexed: `catch_up` first."""
+    if complete and db.index.waits():
+        return None
+    ns = namespace_key(db, asked.namespace)
+    if ns is None:
+        return []
+    key: tuple[int, int | None] = (ns, None)
+    narrow = False
+    if asked.session is not None:
+        head = find_head(db, Ref(asked.namespace, asked.session))
+        if head is None:
+            return []
+        key, narrow = (ns, head.session), db.index.is_narrow(head.messages)
+    gathering = _Gathering(db, ns, asked)
+    for form, strict in ((asked.query.strict, True), (asked.query.loose, False)):
+        if not form.phrases:
+            continue
+        for place in db.index.matches(asked.kinds, form, key, narrow):
+            gathering.offer(place, strict)
+            if gathering.is_full():
+                return gathering.result()
+        if strict and len(form.phrases) > 1:
+            for place in db.index.across(asked.kinds, form, key):
+                gathering.offer(place, strict)
+    return gathering.result()
+
+
+class _Gathering:
+    """Looks up what the index offers, drops what was not asked for, and puts a fork's copies together."""
+
+    def __init__(self, db: Database, ns: int, asked: Asked) -> None:
+        self.db, self.ns, self.asked = db, ns, asked
+        self.sessions: dict[int, _Session] = {}
+        self.roots: dict[str, str] = {}
+        self.seen: set[tuple[int, int]] = set()
+        self.hits: dict[tuple[str, str], list[Found]] = {}
+
+    def is_full(self) -> bool:
+        return len(self.hits) >= self.asked.limit
+
+    def result(self) -> list[Found]:
+        found = []
+        for group in list(self.hits.values())[: self.asked.limit]:
+            ids = [hit.session_id for hit in group]
+            origin = next((hit for hit in group if self.roots[hit.session_id] == hit.session_id), group[0])
+            copies = tuple(id for id in ids if id != origin.session_id)
+            found.append(origin._replace(copies=copies, score=group[0].score, strict=group[0].strict))
+        return found
+
+    def offer(self, place: Place, strict: bool) -> None:
+        key, at = place.session, Position(place.strand, place.seq)
+        if (key, at.seq) in self.seen:
+            return
+        self.seen.add((key, at.seq))
+        asked, db = self.asked, self.db
+        row = db.row(db.queries.hit, (self.ns, key, *at))
+        if row is None:
+            return
+        time = row[7]
+        if asked.roles is not None and row[2] not in asked.roles:
+            return
+        if (asked.since is not None and time < asked.since) or (asked.until is not None and time >= asked.until):
+            return
+        if (session := self.sessions.get(key)) is None:
+            session = self.sessions[key] = _session(db, asked.namespace, self.ns, key)
+        active = at in session.path
+        if asked.on_path and not active:
+            return
+        message = bodies.message(db, self.ns, key, row[:7])
+        hit = Found(session.id, message, time, place.score, strict, active, session.is_summarised(at), copies=())
+        self.hits.setdefault((self._root(session), message.id), []).append(hit)
+
+    def _root(self, session: _Session) -> str:
+        """The session that a fork, or a fork of a fork, was made from."""
+        if session.id not in self.roots:
+            root, kind, parent, met = session.id, session.kind, session.parent, {session.id}
+            while kind == "fork" and parent is not None and parent not in met:
+                met.add(parent)
+                row = self.db.row(self.db.queries.session_lineage, (self.ns, parent))
+                if row is None:
+                    break
+                root, (kind, parent) = parent, row
+            self.roots[session.id] = root
+        return self.roots[session.id]

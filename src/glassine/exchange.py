@@ -1,0 +1,87 @@
+"""Plain values that pass between the shell, the operations and the engines, and that users never see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .content import Kind
+from .messages import Message
+from .overlays import Overlay
+from .records import Totals
+from .searching import Query
+from .tree import Span
+
+
+class Plan(NamedTuple):
+    """What a reader of one path will see. `pieces` are newest first; `visible` counts messages and bytes of them."""
+
+    ns: int
+    session: int
+    pieces: Sequence[Span | Overlay]
+    visible: Totals
+
+
+class Asked(NamedTuple):
+    """What to look for. `session` None is the whole namespace; `on_path` only the active path of each session;
+    `roles`, `since` and `until` (microseconds, `until` exclusive) keep what they name."""
+
+    namespace: str
+    session: str | None
+    query: Query
+    limit: int
+    on_path: bool
+    kinds: tuple[Kind, ...]
+    roles: tuple[int, ...] | None
+    since: int | None
+    until: int | None
+
+
+class Found(NamedTuple):
+    """A message that matches, and where it stands. `copies` are the sessions that hold a fork's copy of it."""
+
+    session_id: str
+    message: Message
+    time: int
+    score: float
+    strict: bool
+    active: bool
+    summarised: bool
+    copies: tuple[str, ...]
+
+
+class Place(NamedTuple):
+    """An index row that matched: whose it is, and its score, higher being better."""
+
+    session: int
+    strand: int
+    seq: int
+    score: float
+
+
+class Cursor(NamedTuple):
+    """The last message that a catching up looked at."""
+
+    ns: int = 0
+    session: int = 0
+    strand: int = 0
+    seq: int = 0
+
+
+class Progress(NamedTuple):
+    """How far a catching up is. `cursor` None: finished. `total` counts all messages of the store."""
+
+    cursor: Cursor | None
+    done: int
+    total: int
+
+
+class Facts(NamedTuple):
+    """What an engine says of itself."""
+
+    location: str
+    engine: str
+    engine_version: str
+    schema_version: int
+    durability: str
+    bytes: int
