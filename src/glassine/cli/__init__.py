@@ -13,9 +13,12 @@ from ._checking import repair, verify
 from ._errors import Group
 from ._importing import import_
 from ._info import info
+from ._reindexing import reindex
+from ._search import search
 from ._sessions import sessions
 from ._settings import shared_options
 from ._show import show
+from ._tokens import tokens
 
 __all__ = ["main"]
 
@@ -27,17 +30,17 @@ def main() -> None:
     """Conversations of agents, stored once and never destroyed.
 
     Begin with `glassine import`, which reads the transcripts of your coding agent; then `glassine sessions` lists
-    the conversations, and `glassine show` prints one.
+    the conversations, `glassine show` prints one, and `glassine search` finds what was said.
 
     \b
     Exit codes:
       0  everything is fine
-      1  problems were found, or nothing could be imported
+      1  problems were found; nothing was found, or could be imported
       2  the command was called in a wrong way
       3  no such session, message or database
       4  the database cannot be used (busy, full, newer, not ours)
     """
 
 
-for _command in (import_, sessions, show, verify, repair, info):
+for _command in (import_, sessions, show, search, tokens, verify, repair, reindex, info):
     main.add_command(_command)

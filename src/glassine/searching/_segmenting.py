@@ -75,7 +75,7 @@ def unspaced_pattern() -> re.Pattern[str]:
 @cache
 def word_pattern() -> re.Pattern[str]:
     """A word, in folded text that holds neither underscores nor scripts without spaces."""
-    return re.compile(rf"[\w{marks()}]+")
+    return re.compile(rf"\w[\w{marks()}]*")
 
 
 def runs(folded: str) -> Iterator[tuple[str, bool]]:

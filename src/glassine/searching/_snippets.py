@@ -134,17 +134,21 @@ def _needle(phrase: Phrase) -> str:
 
 
 @cache
-def _patterns(plain: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A whole word, and what may stand between words, in folded text without underscores; `plain` if that is ASCII."""
+def _patterns(plain: bool) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """A whole word, what may stand between words, and a letter, in folded text without underscores. `plain` is ASCII."""
     if plain:
-        return re.compile("[a-z0-9]+"), re.compile("[^a-z0-9]*")
-    word = rf"\w{marks()}"
-    return re.compile(f"(?:(?![{UNSPACED}])[{word}])+"), re.compile(f"[^{word}{UNSPACED}]*")
+        return re.compile("[a-z0-9]+"), re.compile("[^a-z0-9]*"), re.compile("[a-z0-9]")
+    letter = f"(?![{UNSPACED}])\\w"
+    return (
+        re.compile(rf"{letter}(?:(?![{UNSPACED}])[\w{marks()}])*"),
+        re.compile(rf"[^\w{UNSPACED}]*"),
+        re.compile(letter),
+    )
 
 
 def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
     """Where the phrase that begins at `place` ends, or None if it does not stand there."""
-    word, between = _patterns(folded.isascii())
+    word, between, letter = _patterns(folded.isascii())
     unspaced = unspaced_pattern()
     last = len(phrase.runs) - 1
     for number, run in enumerate(phrase.runs):
@@ -160,12 +164,19 @@ def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
                 return None
         else:
             found = word.match(folded, place)
-            if found is None or (number == 0 and place and word.match(folded, place - 1)):
+            if found is None or (number == 0 and _is_within_word(folded, place, letter)):
                 return None
             if word_tokens(found[0]) != word_tokens(run):
                 return None
             place = found.end()
     return place
+
+
+def _is_within_word(folded: str, place: int, letter: re.Pattern[str]) -> bool:
+    """Whether a word goes on at `place`, that is, whether a letter and its marks stand before it."""
+    while place > 0 and category(folded[place - 1])[0] == "M":
+        place -= 1
+    return place > 0 and letter.match(folded, place - 1) is not None
 
 
 @cache
