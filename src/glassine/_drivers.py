@@ -125,7 +125,7 @@ class SQLiteDriver:
 
 
 def abandon(databases: list[SQLiteDatabase]) -> None:
-    """Keep inherited connections alive for ever: even closing one in a child would touch the parent's file locks."""
+    """Keep inherited connections alive for ever: SQLite allows a child neither to use nor to close them."""
     import ctypes
 
     for database in databases:

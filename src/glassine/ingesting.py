@@ -177,7 +177,8 @@ def _by_position(path: Sequence[Message], cursor: int, message: Message, claimed
     if cursor >= len(path) or path[cursor].id in claimed or path[cursor].role != message.role:
         return None
     stored, theirs = path[cursor].parts, message.parts
-    if stored == theirs:
+    # Of a redacted message only the place is left to know it by.
+    if stored == theirs or is_redacted(path[cursor]):
         return cursor
     # A reply that was still growing when the client saw it, or that grew on after it was stored.
     growing = message.role == "assistant" and theirs and stored and all(map(_same_part, stored, theirs))  # type: ignore[arg-type]

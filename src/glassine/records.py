@@ -200,7 +200,7 @@ class Usage:
     "heartbeat"; `cost` is in US dollars, `price_source` says where the prices came from.
     """
 
-    id: str
+    id: str = ""
     kind: str = "reply"
     ok: bool = True
     message_id: str | None = None

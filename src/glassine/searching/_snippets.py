@@ -135,7 +135,7 @@ def _needle(phrase: Phrase) -> str:
 
 @cache
 def _patterns(plain: bool) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A whole word, what may stand between words, and a letter, in folded text without underscores. `plain` is ASCII."""
+    """A whole word, what may stand between words, and a letter of a word, in folded text; `plain` if that is ASCII."""
     if plain:
         return re.compile("[a-z0-9]+"), re.compile("[^a-z0-9]*"), re.compile("[a-z0-9]")
     letter = f"(?![{UNSPACED}])\\w"
@@ -174,7 +174,7 @@ def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
 
 def _is_within_word(folded: str, place: int, letter: re.Pattern[str]) -> bool:
     """Whether a word goes on at `place`, that is, whether a letter and its marks stand before it."""
-    while place > 0 and category(folded[place - 1])[0] == "M":
+    while place > 0 and category(folded[place - 1])[0] == "M" and not unspaced_pattern().match(folded, place - 1):
         place -= 1
     return place > 0 and letter.match(folded, place - 1) is not None
 

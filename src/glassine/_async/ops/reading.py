@@ -47,7 +47,7 @@ async def history(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> l
     planned = await plan(db, ref, leaf, raw)
     found = []
     async for message, _, _, _ in _walk(db, planned, newest_first=False):
-        message.check()
+        _check(message, ref)
         found.append(message)
     if len(found) != planned.visible.messages:
         # Invariant: nothing vanishes silently. A lost row or strand leaves a path shorter than its totals say.
@@ -90,7 +90,7 @@ async def recent(
         total += size
         if max_bytes is not None and total > max_bytes and len(messages) >= min_messages:
             break
-        message.check()
+        _check(message, ref)
         messages.append(message)
         if len(messages) == max_messages:
             break
@@ -115,6 +115,13 @@ async def _walk(db: AsyncDatabase, planned: Plan, newest_first: bool) -> AsyncIt
                 yield await bodies.message(db, ns, session, row), index, seq, size
             else:
                 yield stored(id, roles[role], codec, data), index, seq, size
+
+
+def _check(message: Message, ref: Ref) -> None:
+    try:
+        message.check()
+    except CorruptMessageError as error:
+        raise CorruptMessageError(error.message_id, error.reason, session_id=ref.session) from error
 
 
 def _behind(pieces: Sequence[Span | Overlay], index: int, seq: int, newest_first: bool) -> Sequence[Span | Overlay]:

@@ -48,7 +48,7 @@ def history(db: Database, ref: Ref, leaf: str | None, raw: bool) -> list[Message
     planned = plan(db, ref, leaf, raw)
     found = []
     for message, _, _, _ in _walk(db, planned, newest_first=False):
-        message.check()
+        _check(message, ref)
         found.append(message)
     if len(found) != planned.visible.messages:
         # Invariant: nothing vanishes silently. A lost row or strand leaves a path shorter than its totals say.
@@ -89,7 +89,7 @@ def recent(
         total += size
         if max_bytes is not None and total > max_bytes and len(messages) >= min_messages:
             break
-        message.check()
+        _check(message, ref)
         messages.append(message)
         if len(messages) == max_messages:
             break
@@ -114,6 +114,13 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
                 yield bodies.message(db, ns, session, row), index, seq, size
             else:
                 yield stored(id, roles[role], codec, data), index, seq, size
+
+
+def _check(message: Message, ref: Ref) -> None:
+    try:
+        message.check()
+    except CorruptMessageError as error:
+        raise CorruptMessageError(error.message_id, error.reason, session_id=ref.session) from error
 
 
 def _behind(pieces: Sequence[Span | Overlay], index: int, seq: int, newest_first: bool) -> Sequence[Span | Overlay]:
