@@ -19,18 +19,11 @@ from typing import Any
 
 import glassine
 
+from ._vocabulary import english, japanese
+
 Wire = dict[str, Any]
 
 SESSION = "chat"
-_ENGLISH = (
-    *("the", "deployment", "failed", "because", "a", "migration", "was", "still", "holding", "its", "lock", "so", "we"),
-    *("roll", "back", "first", "then", "look", "at", "what", "each", "replica's", "log", "says", "about", "that"),
-    *("and", "run", "all", "tests", "again", "before", "anything", "else", "is", "changed", "in", "production"),
-)
-_JAPANESE = (
-    "本番環境への、デプロイは、移行処理が、テーブルの、ロックを、保持したまま、だったので、失敗しました。",
-    "まず、元に戻して、それから、二台目の、ログを、確認し、テストを、もう一度、実行します。",
-)
 
 
 def fresh_id() -> str:
@@ -47,7 +40,7 @@ def wires(count: int) -> Iterator[Wire]:
 @cache
 def contents() -> list[tuple[str, list[Wire]]]:
     source = random.Random(7)
-    return [_content(source, step % 4) for step in range(400)]
+    return [_content(source, step % 4) for step in range(4000)]
 
 
 def chunks(count: int, size: int) -> Iterator[list[Wire]]:
@@ -105,6 +98,4 @@ def _content(source: random.Random, step: int) -> tuple[str, list[Wire]]:
 
 def _text(source: random.Random, words: int) -> str:
     count = 1 + int(words * source.lognormvariate(0, 0.6))
-    if source.random() < 0.25:
-        return "".join(source.choice(_JAPANESE) for _ in range(1 + count // 16))
-    return " ".join(source.choices(_ENGLISH, k=count))
+    return japanese(source, 1 + count // 4) if source.random() < 0.25 else english(source, count)

@@ -2,9 +2,10 @@
 
 The same schema, the same pragmas, the same text of each statement, the same rows written and read, in transactions of
 the same kind, with the JSON written by msgspec. It keeps ids unique (a second one is refused), counts the totals of
-the path, and takes the write lock first. It knows one unbranched session and trusts its caller: it does not check
-the shape of a message, whether its JSON gives back what was given, or whether it holds media; it translates no error,
-hands out nothing, and cannot append below an inner message.
+the path, takes the write lock first, estimates tokens, and indexes what it writes, by the same functions and in batches
+of the same size. It knows one unbranched session and trusts its caller: it does not check the shape of a message,
+whether its JSON gives back what was given, or whether it holds media; it translates no error, hands out nothing, cannot
+append below an inner message, and does not survive a damaged index.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import apsw
 import msgspec
 
-from glassine import _queries
+from glassine import Message, _queries, indexing
 from glassine._sqlite import PAGE_SIZE
 
 from ._corpus import SESSION, Wire
@@ -29,8 +30,18 @@ from ._corpus import SESSION, Wire
 QUERIES = _queries.load("sqlite")
 ROLES = {"system": 0, "user": 1, "assistant": 2, "tool": 3}
 NS = 1
+RANKED = """SELECT session, strand, seq FROM words
+WHERE words MATCH ? AND rank MATCH 'bm25(0.0, 1.0, 1.0, 1.0, 1.0)' ORDER BY rank LIMIT ?"""
+FOLD = 64
+"""Index rows that are moved into FTS5 at once, as glassine does."""
 
 _encode = msgspec.json.Encoder().encode
+
+
+class Parted(NamedTuple):
+    """What the text analysis looks at of a message, for wire shapes that need no check."""
+
+    parts: list[Any]
 
 
 def connect(path: Path) -> apsw.Connection:
@@ -43,19 +54,24 @@ def connect(path: Path) -> apsw.Connection:
     execute("PRAGMA synchronous=NORMAL")
     execute("PRAGMA cache_size=-16384")
     execute("PRAGMA temp_store=MEMORY")
+    execute("PRAGMA secure_delete=ON")
     return connection
 
 
 def appender(connection: apsw.Connection, name: str = SESSION) -> Callable[[Wire], None]:
     """A function that appends one message, which has its id, below the active leaf."""
     execute: Callable[..., Any] = connection.execute
-    changes = connection.changes
+    changes, last_rowid = connection.changes, connection.last_insert_rowid
     head_sql, node_sql = QUERIES.session_head, QUERIES.node_add
     body_sql, advance_sql = QUERIES.body_add, QUERIES.session_advance
+    pending_sql, fold_sql, clear_sql = QUERIES.pending_add, QUERIES.words_fold, QUERIES.pending_clear
+    estimator, analysis = indexing.ESTIMATOR_VERSION, indexing.INDEX_VERSION
 
     def append(wire: Wire) -> None:
         data = _encode(wire)
         size, crc, role, id = len(data), zlib.crc32(data), ROLES[wire["role"]], wire["id"]
+        parted = cast(Message, Parted(wire["parts"]))
+        tokens, words = indexing.tokens(parted), indexing.words(parted)
         now = time.time_ns() // 1000
         execute("BEGIN IMMEDIATE")
         try:
@@ -63,12 +79,22 @@ def appender(connection: apsw.Connection, name: str = SESSION) -> Callable[[Wire
                 head_sql, (NS, name)
             ).fetchone()
             change, length, path_size = change + 1, length + 1, path_size + size
-            # The five token counts of a message are not filled in yet (0), and no estimator is named (0).
+            path_tokens = [below + own for below, own in zip(path_tokens, tokens, strict=True)]
+            doc = None
+            if words:
+                scope = f"n{NS} n{NS}s{session}" if len(words) == 1 else f"n{NS} n{NS}s{session} long"
+                for row in words:
+                    execute(pending_sql, (scope, *row, NS, session, strand, seq))
+                last = last_rowid()
+                doc = last - len(words) + 1
+                if doc // FOLD != (last + 1) // FOLD:
+                    execute(fold_sql)
+                    execute(clear_sql)
             execute(
                 node_sql,
                 (
-                    *(NS, session, strand, seq, id, parent, role, 0, size, 0, 0, 0, 0, 0, 0),
-                    *(length, path_size, *path_tokens, change, None, now),
+                    *(NS, session, strand, seq, id, parent, role, 0, size, *tokens, estimator),
+                    *(length, path_size, *path_tokens, change, None, now, doc, len(words), analysis),
                 ),
             )
             if not changes():
@@ -107,6 +133,19 @@ def read(
         found.reverse()
     execute("COMMIT")
     return found
+
+
+def search(connection: apsw.Connection, expressions: Sequence[str], limit: int) -> list[Any]:
+    """The rows of the best matches, undecoded, in one read transaction; each expression fills up what is missing."""
+    execute: Callable[..., Any] = connection.execute
+    execute("BEGIN")
+    places: dict[tuple[int, int, int], None] = {}
+    for expression in expressions:
+        if len(places) < limit:
+            places.update(dict.fromkeys(execute(RANKED, (expression, limit)).fetchall()))
+    rows = [execute(QUERIES.hit, (NS, *place)).fetchall() for place in list(places)[:limit]]
+    execute("COMMIT")
+    return rows
 
 
 class Hopper:

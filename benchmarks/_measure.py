@@ -6,7 +6,7 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 Block = Callable[[], object]
@@ -15,6 +15,8 @@ Side = Callable[[], Block]
 
 
 Clock = Literal["cpu", "wall"]
+Typical = Callable[[Sequence[float]], float]
+"""What stands for all blocks of a side."""
 
 
 class Figure(NamedTuple):
@@ -77,26 +79,48 @@ def in_turn(*sides: Side, blocks: int) -> list[Times]:
     return times
 
 
+def p95(values: Sequence[float]) -> float:
+    """The value that 5 % exceed."""
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
 def figure(
-    name: str, bar: float | None, subject: Times, floor: Times, *, scale: float = 1.0, clock: Clock = "cpu"
+    name: str,
+    bar: float | None,
+    subject: Times,
+    floor: Times,
+    *,
+    scale: float = 1.0,
+    clock: Clock = "cpu",
+    typical: Typical = statistics.median,
 ) -> Figure:
     """The median block of `subject` in median blocks of `floor`.
 
     `scale` is how much more work a block of `floor` does than one of `subject`. The clock is the CPU's unless the
     sides wait for threads: on a quiet machine both clocks give the same ratio, on a busy one the wall's tells how
-    often a block had to wait for other programs.
+    often a block had to wait for other programs. `typical` takes the place of the median: the mean where rare costs
+    count too, `p95` where the slowest do.
     """
     ours, floors = getattr(subject, clock), getattr(floor, clock)
     low, _, high = statistics.quantiles([scale * a / b for a, b in zip(ours, floors, strict=True)], n=4)
-    ratio = scale * statistics.median(ours) / statistics.median(floors)
-    wall = scale * statistics.median(subject.wall) / statistics.median(floor.wall)
+    ratio = scale * typical(ours) / typical(floors)
+    wall = scale * typical(subject.wall) / typical(floor.wall)
     return Figure(name, ratio, bar, low, high, wall)
 
 
-def compare(name: str, bar: float | None, subject: Side, floor: Side, *, blocks: int, scale: float = 1.0) -> Figure:
+def compare(
+    name: str,
+    bar: float | None,
+    subject: Side,
+    floor: Side,
+    *,
+    blocks: int,
+    scale: float = 1.0,
+    typical: Typical = statistics.median,
+) -> Figure:
     """Run two sides, which stay in this thread, in turn, and give their ratio."""
     ours, theirs = in_turn(subject, floor, blocks=blocks)
-    return figure(name, bar, ours, theirs, scale=scale)
+    return figure(name, bar, ours, theirs, scale=scale, typical=typical)
 
 
 def plus(first: Times, second: Times) -> Times:

@@ -12,8 +12,8 @@ from . import _floor
 from ._corpus import SESSION, Wire, copy, stored, wires
 from ._measure import Block, Figure, Side, figure, in_turn, plus
 
-BLOCKS = 250
-PER_BLOCK = 24
+BLOCKS = 120
+PER_BLOCK = _floor.FOLD
 TASKS = 8
 
 

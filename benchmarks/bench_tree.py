@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from statistics import mean
 from typing import Any
 
 import apsw
@@ -16,7 +17,8 @@ from ._corpus import SESSION, Wire, copy, fresh_id, names, stored, wires
 from ._measure import Block, Figure, Side, compare
 
 BLOCKS = 120
-PER_BLOCK = 20
+PER_BLOCK = _floor.FOLD
+"""So that each block moves what it appended into the index once."""
 LENGTHS = {100: 2 * (BLOCKS + 1), 10_000: 1, 100_000: 1}
 """Messages stored, and in how many sessions each: a short one serves for one block, so that it is still short."""
 
@@ -42,6 +44,7 @@ def appends() -> Iterator[Figure]:
                 taking(ours, dicts),
                 taking(floors, dicts),
                 blocks=BLOCKS,
+                typical=mean,
             )
             yield compare(
                 f"append user(text) and make its id, {messages:,} stored / apsw",
@@ -49,6 +52,7 @@ def appends() -> Iterator[Figure]:
                 taking(ours, lambda append: texts(append, glassine.user)),
                 taking(floors, lambda append: texts(append, user_by_hand)),
                 blocks=BLOCKS,
+                typical=mean,
             )
 
 
@@ -155,7 +159,7 @@ def inner_update() -> Figure:
     """Every update changes the size of its message, so that the totals of all 1,000 that follow change too."""
     shelf = stored(10_000)
     numbers = itertools.count()
-    updates = 2  # so that both blocks take about as long, and are disturbed as often
+    updates = 8  # so that both blocks take about as long, and are disturbed as often
 
     with glassine.open(copy(shelf, "update")) as changed, glassine.open(copy(shelf, "grow")) as grown:
         session = changed.session(SESSION)

@@ -42,9 +42,9 @@ async def test_a_cancelled_append_is_whole_or_not_there(url: str, tmp_path: Path
         assert cancelled > 50
         assert len(ids) == len(set(ids))
         stored = {id.partition("-")[0] for id in ids if not id.startswith("sure")}
-        for number in stored:
-            start = ids.index(f"{number}-0")
-            assert ids[start : start + 3] == [f"{number}-{piece}" for piece in range(3)]
+        for batch in stored:
+            start = ids.index(f"{batch}-0")
+            assert ids[start : start + 3] == [f"{batch}-{piece}" for piece in range(3)]
         assert {f"sure-{number}" for number in range(0, 300, 10)} <= set(ids)
         assert (await store.verify()).clean
 
@@ -102,7 +102,7 @@ async def test_what_is_wrong_with_a_file_shows_when_it_is_opened(tmp_path: Path)
     store = glassine.open_async(tmp_path / "nowhere" / "store.db")
     for _ in range(2):
         with pytest.raises(glassine.StoreError, match="nowhere"):
-            await store
+            await store.ready()
     await store.close()
 
 

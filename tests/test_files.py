@@ -163,19 +163,21 @@ def test_an_error_that_is_kept_pins_no_snapshot(tmp_path: Path) -> None:
     with glassine.open(tmp_path / "store.db") as store:
         session = store.session("s")
         session.append([say(f"m{number}") for number in range(10)])
-        breaker = apsw.Connection(str(tmp_path / "store.db"))
-        breaker.execute("UPDATE body SET data = x'00' WHERE seq = 5")
+
+        def interrupted(database: Any) -> None:
+            rows = database.execute("SELECT * FROM node")
+            raise ValueError(next(rows))
+
         kept = []
-        for read in (session.history, lambda: session.recent(10)):
-            with pytest.raises(glassine.CorruptMessageError) as caught:
-                read()
+        for _ in range(5):
+            with pytest.raises(ValueError) as caught:
+                store._engine._driver.read(interrupted)
             kept.append(caught.value)
-        session.update(say("m4", "whole again"))
         session.append(say("m10"))
         for _ in range(5):
             assert len(session.history()) == 11
-        mode, log, done = breaker.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
-        assert (mode, log, done) == (0, 0, 0), "a reader holds on to the log"
+        other = apsw.Connection(str(tmp_path / "store.db"))
+        assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() == [(0, 0, 0)], "a reader holds on to it"
 
 
 def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
@@ -314,7 +316,7 @@ def test_media_is_stored_once_per_namespace_and_goes_with_its_last_owner(tmp_pat
 
     def copies() -> int:
         connection = apsw.Connection(str(path))
-        found: int = connection.execute("SELECT count(DISTINCT ns) FROM blob").fetchall()[0][0]
+        found = len(connection.execute("SELECT DISTINCT ns FROM blob").fetchall())
         size = connection.execute("SELECT coalesce(sum(length(data)), 0) FROM blob").fetchall()[0][0]
         connection.close()
         assert size == found * len(picture)

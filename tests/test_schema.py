@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 import glassine
-from glassine import _sqlite
+from glassine import _queries, _sqlite
 from scripts import schema
 
 
@@ -55,12 +55,12 @@ def test_an_older_file_is_brought_up_to_date(tmp_path: Path, version: int) -> No
 
 def test_a_failed_migration_leaves_no_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.db"
-    real = _sqlite._queries.read
+    real = _queries.read
 
     def broken(name: str) -> str:
         return real(name) + "CREATE TABLE namespace (again);" if "migrations" in name else real(name)
 
-    monkeypatch.setattr(_sqlite._queries, "read", broken)
+    monkeypatch.setattr(_queries, "read", broken)
     with pytest.raises(glassine.StoreError):
         glassine.open(path)
     monkeypatch.undo()

@@ -44,6 +44,7 @@ from .records import (
     Recent,
     SessionInfo,
     StoreInfo,
+    Totals,
     Usage,
 )
 
@@ -94,6 +95,7 @@ __all__ = [
     "StoreReadOnlyError",
     "ToolCall",
     "ToolResult",
+    "Totals",
     "Usage",
     "assistant",
     "calls",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from .errors import StoreError
 from .exchange import Place
 from .indexing import ESTIMATOR_VERSION, INDEX_VERSION, Words
 from .ranking import Match, bm25
@@ -25,6 +26,12 @@ BROKEN, UNFINISHED = 0, -1
 """Values of `analysis` in `meta` beside the versions."""
 NARROW = 16
 """A scope with this share of the store, or less, is weighed by itself: the engine's weights cost the whole store."""
+_DAMAGE = (apsw.CorruptError, apsw.SQLError, apsw.ConstraintError)
+"""What statements on a damaged index raise."""
+
+
+class DamagedIndexError(StoreError):
+    """A search met the damage. Nobody sees this error: the index is made anew and the search repeated."""
 
 
 class SQLiteIndex:
@@ -47,9 +54,8 @@ class SQLiteIndex:
             db.execute(db.queries.pending_add, (scope, *row, *key, strand, seq))
         last: int = db.connection.last_insert_rowid()
         first = last - len(rows) + 1
-        # What could not be moved stays pending; the index is made anew from the messages before the next search.
-        if first // FOLD != (last + 1) // FOLD and self._guarded(db.queries.words_fold, ()):
-            db.execute(db.queries.pending_clear)
+        if first // FOLD != (last + 1) // FOLD:
+            self._fold()
         return first
 
     def drop(self, key: tuple[int, int], seq: int, doc: int | None, docs: int) -> None:
@@ -66,10 +72,7 @@ class SQLiteIndex:
         self._drop(first, last)
 
     def settle(self, done: bool) -> None:
-        db = self._db
-        db.execute(db.queries.words_fold)
-        db.execute(db.queries.pending_clear)
-        if done:
+        if self._fold() and done:
             self._mark(INDEX_VERSION)
 
     def start_anew(self) -> None:
@@ -81,8 +84,15 @@ class SQLiteIndex:
         self._mark(UNFINISHED)
 
     def squeeze(self) -> None:
-        self.settle(False)
-        self._db.execute(self._db.queries.words_optimize)
+        if self._fold():
+            self._guarded(self._db.queries.words_optimize, ())
+
+    def _fold(self) -> bool:
+        # What could not be moved stays pending; the index is made anew from the messages before the next search.
+        sound = self._guarded(self._db.queries.words_fold, ())
+        if sound:
+            self._db.execute(self._db.queries.pending_clear)
+        return sound
 
     def _drop(self, first: int, last: int) -> None:
         if first >= 0:
@@ -97,13 +107,19 @@ class SQLiteIndex:
         db.execute("SAVEPOINT words")
         try:
             db.execute(statement, parameters)
+            # FTS5 writes what it has gathered when a savepoint begins; what fails there must not wait for the commit.
+            db.execute("SAVEPOINT written")
             sound = True
-        except (apsw.CorruptError, apsw.SQLError):
+        except _DAMAGE:
             db.execute("ROLLBACK TO words")
-            self._mark(BROKEN)
+            self.condemn()
             sound = False
         db.execute("RELEASE words")
         return sound
+
+    def condemn(self) -> None:
+        """Note that the index is damaged: it is made anew before the next search."""
+        self._mark(BROKEN)
 
     def _mark(self, analysis: int) -> None:
         self._db.execute(self._db.queries.meta_put, ("analysis", analysis))
@@ -124,16 +140,21 @@ class SQLiteIndex:
     def faults(self) -> list[str]:
         if self.is_broken():
             return ["the search index was found damaged"]
+        db = self._db
         try:
-            self._db.execute(self._db.queries.words_check)
-        except (apsw.CorruptError, apsw.SQLError) as error:
-            return [f"the search index is damaged: {error}"]
-        return []
+            found = [text for (text,) in db.rows(db.queries.words_check) if text != "ok"]
+            if not found and self.is_current():
+                written, kept, findable = db.row(db.queries.words_count)
+                if not written == kept == findable:
+                    found = [f"of {written} rows, {kept} are kept and {findable} can be found"]
+        except _DAMAGE as error:
+            found = [str(error)]
+        return [f"the search index is damaged: {text}" for text in found]
 
     def refresh(self) -> None:
         """Make this connection's picture of the index that of the file: SQLite's own check goes by what the
         connection remembers, and would report what others changed as damage."""
-        with contextlib.suppress(apsw.CorruptError, apsw.SQLError):
+        with contextlib.suppress(*_DAMAGE):
             self._db.rows(self._db.queries.words_places, ('"none"',))
 
     # -- searching --------------------------------------------------------------------------------------------------
@@ -145,12 +166,15 @@ class SQLiteIndex:
         db = self._db
         expression = f'{to_fts5(form, kinds)} AND scope : "{_scope(*key)}"'
         if not narrow:
-            for session, strand, seq, score in db.execute(db.queries.words_ranked, (expression,)):
-                yield Place(session, strand, seq, score)
+            with self._reading():
+                for session, strand, seq, score in db.execute(db.queries.words_ranked, (expression,)):
+                    yield Place(session, strand, seq, score)
             return
         self._measure()
         places, found = [], []
-        for session, strand, seq, measured in db.rows(db.queries.words_measured, (expression,)):
+        with self._reading():
+            rows = db.rows(db.queries.words_measured, (expression,))
+        for session, strand, seq, measured in rows:
             length, *counts = json.loads(measured)
             places.append((session, strand, seq))
             found.append(Match(tuple(counts[: len(form.phrases)]), length))
@@ -163,11 +187,19 @@ class SQLiteIndex:
         for phrase in form.phrases:
             alone = to_fts5(Form((phrase,), every=True), kinds)
             expression = f'{alone} AND scope : "{_scope(*key)}" AND scope : "{LONG}"'
-            found = set(self._db.rows(self._db.queries.words_places, (expression,)))
+            with self._reading():
+                found = set(self._db.rows(self._db.queries.words_places, (expression,)))
             common = found if common is None else common & found
             if not common:
                 return []
         return [Place(*place, 0.0) for place in sorted(common or (), key=lambda place: -place[2])]
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.CorruptError as error:
+            raise DamagedIndexError(str(error), location=self._db.options.path) from error
 
     def _measure(self) -> None:
         if not self._measures:

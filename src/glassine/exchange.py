@@ -14,7 +14,8 @@ from .tree import Span
 
 
 class Plan(NamedTuple):
-    """What a reader of one path will see. `pieces` are newest first; `visible` counts messages and bytes of them."""
+    """What a reader of one path will see. `pieces` are newest first; `visible` counts messages and bytes of them, and
+    tokens of all but the summaries."""
 
     ns: int
     session: int

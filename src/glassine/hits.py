@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .content import Kind, Piece, pieces
+from .errors import CorruptMessageError
 from .messages import Message, from_micros
 from .records import Hit
 from .searching import Query, Snippet, snippet
 
 SNIPPET_COLUMNS = 160
+_NOTHING = Snippet("", 0, (), cut_before=False, cut_after=False)
 
 
 def hit(
@@ -26,7 +28,10 @@ def hit(
     copies: tuple[str, ...],
 ) -> Hit:
     """The hit that a matching message is. `time` is in microseconds."""
-    piece, excerpt = _best(message, query, kinds)
+    try:
+        piece, excerpt = _best(message, query, kinds)
+    except CorruptMessageError:
+        piece, excerpt = Piece(0, kinds[0], ""), _NOTHING  # one that cannot be read must not hide the others
     return Hit(
         session_id=session_id,
         message_id=message.id,

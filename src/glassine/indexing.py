@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .content import KINDS, Piece, counted, pieces
 from .messages import Message
 from .searching import INDEX_VERSION, chunks, segment
-from .tokens import ESTIMATOR_VERSION, estimate_all
+from .tokens import ESTIMATOR_VERSION, TokenCounter, estimate_all
 
 MESSAGE_TOKENS = 4
 """What the frame of a message costs, in every family (the reference systems use the same figure)."""
@@ -55,12 +55,23 @@ def tokens(message: Message) -> tuple[int, int, int, int, int]:
     return o200k, claude3, claude48, gemma3, safe
 
 
+def count(message: Message, counter: TokenCounter) -> int:
+    """What a message costs by another counter; its frame and its media at the price of `o200k`."""
+    text, media = counted(message)
+    return counter(text) + MESSAGE_TOKENS + media * MEDIA_TOKENS[0]
+
+
 def _rows(found: list[Piece]) -> tuple[Words, ...]:
     by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for piece in found:
         by_kind[piece.kind].append(piece.text)
-    columns = [[" ".join(chunk) for chunk in chunks(segment("\n".join(by_kind[kind])))] for kind in KINDS]
+    columns = [_pieces("\n".join(by_kind[kind])) for kind in KINDS]
     return tuple(Words(*row) for row in zip_longest(*columns))
 
 
-__all__ = ["ESTIMATOR_VERSION", "INDEX_VERSION", "Words", "same_words", "tokens", "words"]
+def _pieces(text: str) -> list[str]:
+    # A piece that was there before would find nothing more; a log of one repeated line is thousands of them.
+    return list(dict.fromkeys(" ".join(chunk) for chunk in chunks(segment(text))))
+
+
+__all__ = ["ESTIMATOR_VERSION", "INDEX_VERSION", "Words", "count", "same_words", "tokens", "words"]

@@ -25,8 +25,9 @@ class Overlay:
     """One overlay of a session.
 
     `first_id` and `last_id` are the ends of its range (the same message for a marker), `text` is the summary,
-    `covered_messages` and `covered_bytes` count what it stands for, `supersedes` names the summaries that lay in
-    its range when it was made, and `stale` says that a message in its range was deleted since.
+    `covered_messages`, `covered_bytes` and `covered_tokens` (one estimate for each of `glassine.tokens.FAMILIES`) count
+    what it stands for, `supersedes` names the summaries that lay in its range when it was made, and `stale` says that
+    a message in its range was deleted since.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Overlay:
     supersedes: tuple[str, ...]
     covered_messages: int
     covered_bytes: int
+    covered_tokens: tuple[int, int, int, int, int]
     first: Position
     last: Position
     order: int

@@ -29,7 +29,8 @@ class Named(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What a path, or a message, comes to: messages, bytes, and tokens per family."""
+    """What a path, or a message, comes to: messages, bytes of their JSON (`size`), and estimated tokens for each of
+    `glassine.tokens.FAMILIES`."""
 
     messages: int
     size: int
@@ -114,8 +115,9 @@ class Hit:
     `kind` and `part` say where in it: "text", "tool_input", "tool_output" or "reasoning", and the index of the part.
     `snippet` is cut from the original text, with «» around what was found; `text` of it and the places are in
     `excerpt`. `strict` hits contain all of the query, the others some of it. `active`: it stands on the active path
-    of its session; `summarised`: a summary lies over it. `copies` are the forks that hold the same message.
-    `created_at` is the message's own time, else when it was stored.
+    of its session; `summarised`: a summary lies over it. `copies` are the sessions among its forks that hold the same
+    message; a search within one session does not look for them. `created_at` is the message's own time, else when it
+    was stored. The snippet of a message that cannot be read is empty.
     """
 
     session_id: str

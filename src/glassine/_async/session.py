@@ -12,6 +12,7 @@ from .._ids import RESERVED_PREFIX, check_id
 from ..content import Kind
 from ..drafting import Draft, draft
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
+from ..indexing import count
 from ..messages import Message, MessageLike, Role, to_micros
 from ..overlays import Overlay
 from ..records import (
@@ -26,9 +27,11 @@ from ..records import (
     Recent,
     Ref,
     SessionInfo,
+    Totals,
     Usage,
 )
 from ..redaction import redacted
+from ..tokens import TokenCounter
 
 if TYPE_CHECKING:
     from .store import AsyncStore
@@ -200,6 +203,25 @@ class AsyncSession:
     async def path_length(self, leaf: Place | None = None) -> int:
         """How many stored messages the path to `leaf` has, whatever lies over them."""
         return await self._engine.path_length(self._ref, _maybe_id(leaf))
+
+    async def totals(self, leaf: Place | None = None, *, raw: bool = False) -> Totals:
+        """What the history at `leaf` (the active leaf if None) comes to: messages, bytes, and tokens by family.
+
+        `raw` counts the messages as they are stored, without the summaries laid over them. The numbers are kept as
+        running totals, so this costs the same however long the history is.
+        """
+        return await self._engine.totals(self._ref, _maybe_id(leaf), raw)
+
+    async def count_tokens(self, counter: TokenCounter, leaf: Place | None = None, *, raw: bool = False) -> int:
+        """The tokens of a history by a counter of the caller's, such as `glassine.tokens.o200k_counter()`.
+
+        It is given what the estimates are made from: for each message one text, with the inputs and outputs of tools
+        as JSON. The frame of a message and media are added as in family `o200k`. Reads the whole history, by page.
+        """
+        total = 0
+        async for message in self.iter_history(leaf, raw=raw):
+            total += count(message, counter)
+        return total
 
     async def outline(self) -> list[Outline]:
         """The whole tree, without content, in the order of insertion: parents come before their children."""

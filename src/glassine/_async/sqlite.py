@@ -7,6 +7,7 @@ from typing import Any
 
 from .._drivers import AsyncSQLiteDriver
 from .._sqlite import Options, SQLiteDatabase
+from .._sqlite_index import DamagedIndexError
 from .._sync.ops import (
     appending,
     catching_up,
@@ -33,6 +34,7 @@ from ..records import (
     Ref,
     SessionInfo,
     StoreInfo,
+    Totals,
     Usage,
 )
 
@@ -76,7 +78,15 @@ class AsyncSQLite:
         return dropped
 
     async def search(self, asked: Asked, complete: bool) -> list[Found] | None:
-        return await self._read(searching.search, asked, complete)
+        try:
+            return await self._read(searching.search, asked, complete)
+        except DamagedIndexError:
+            await self._write(_condemn)
+            return None
+
+    async def search_waits(self) -> bool:
+        """Whether something must be indexed before a search sees everything."""
+        return await self._read(_waits)
 
     async def catch_up(self, anew: bool, cursor: Cursor, done: int) -> Progress:
         return await self._write(catching_up.catch_up, anew, cursor, done)
@@ -112,6 +122,9 @@ class AsyncSQLite:
 
     async def path_length(self, ref: Ref, leaf: str | None) -> int:
         return await self._read(reading.path_length, ref, leaf)
+
+    async def totals(self, ref: Ref, leaf: str | None, raw: bool) -> Totals:
+        return await self._read(reading.totals, ref, leaf, raw)
 
     async def outline(self, ref: Ref) -> list[Outline]:
         return await self._read(reading.outline, ref)
@@ -169,6 +182,14 @@ class AsyncSQLite:
 
     async def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return await self._write(checking.repair, ref, now)
+
+
+def _waits(db: SQLiteDatabase) -> bool:
+    return db.index.waits()
+
+
+def _condemn(db: SQLiteDatabase) -> None:
+    db.index.condemn()
 
 
 def _squeeze(db: SQLiteDatabase) -> None:

@@ -15,6 +15,7 @@ from .._drivers import AsyncOpening
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
+from ..errors import StoreError
 from ..exchange import Asked, Cursor
 from ..hits import hit
 from ..messages import ROLES, Role, to_micros
@@ -124,9 +125,12 @@ class AsyncStore(AsyncOpening):
             until=None if until is None else to_micros(until),
         )
         found = await self._engine.search(asked, True)
+        for _ in range(2):  # what waited is indexed first; and damage may show only when that has been done
+            if found is None:
+                await self.catch_up()
+                found = await self._engine.search(asked, False)
         if found is None:
-            await self.catch_up()
-            found = await self._engine.search(asked, False)
+            raise StoreError("the search index is damaged, and so was a new one", location=self._engine.location)
         return Hits(
             tuple(
                 hit(
@@ -141,7 +145,7 @@ class AsyncStore(AsyncOpening):
                     summarised=item.summarised,
                     copies=item.copies,
                 )
-                for item in found or ()
+                for item in found
             ),
             True,
         )
@@ -150,9 +154,10 @@ class AsyncStore(AsyncOpening):
         """Index what is not indexed yet, in short transactions. A search does this by itself when it must: after a
         new version of the text analysis, or when the index was found damaged, it can take a while.
 
-        `progress` is called with (messages done, messages in all).
+        `progress` is called with (messages done, messages in all), and not at all when nothing waits.
         """
-        await self._catch_up(False, progress)
+        if await self._engine.search_waits():
+            await self._catch_up(False, progress)
 
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the whole index and all token totals anew from the messages, for all namespaces."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._drivers import SQLiteDriver
 from .._sqlite import Options, SQLiteDatabase
+from .._sqlite_index import DamagedIndexError
 from .._sync.ops import (
     appending,
     catching_up,
@@ -34,6 +35,7 @@ from ..records import (
     Ref,
     SessionInfo,
     StoreInfo,
+    Totals,
     Usage,
 )
 
@@ -77,7 +79,15 @@ class SQLite:
         return dropped
 
     def search(self, asked: Asked, complete: bool) -> list[Found] | None:
-        return self._read(searching.search, asked, complete)
+        try:
+            return self._read(searching.search, asked, complete)
+        except DamagedIndexError:
+            self._write(_condemn)
+            return None
+
+    def search_waits(self) -> bool:
+        """Whether something must be indexed before a search sees everything."""
+        return self._read(_waits)
 
     def catch_up(self, anew: bool, cursor: Cursor, done: int) -> Progress:
         return self._write(catching_up.catch_up, anew, cursor, done)
@@ -113,6 +123,9 @@ class SQLite:
 
     def path_length(self, ref: Ref, leaf: str | None) -> int:
         return self._read(reading.path_length, ref, leaf)
+
+    def totals(self, ref: Ref, leaf: str | None, raw: bool) -> Totals:
+        return self._read(reading.totals, ref, leaf, raw)
 
     def outline(self, ref: Ref) -> list[Outline]:
         return self._read(reading.outline, ref)
@@ -170,6 +183,14 @@ class SQLite:
 
     def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return self._write(checking.repair, ref, now)
+
+
+def _waits(db: SQLiteDatabase) -> bool:
+    return db.index.waits()
+
+
+def _condemn(db: SQLiteDatabase) -> None:
+    db.index.condemn()
 
 
 def _squeeze(db: SQLiteDatabase) -> None:

@@ -16,6 +16,7 @@ from .._drivers import Opening
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
+from ..errors import StoreError
 from ..exchange import Asked, Cursor
 from ..hits import hit
 from ..messages import ROLES, Role, to_micros
@@ -125,9 +126,12 @@ class Store(Opening):
             until=None if until is None else to_micros(until),
         )
         found = self._engine.search(asked, True)
+        for _ in range(2):  # what waited is indexed first; and damage may show only when that has been done
+            if found is None:
+                self.catch_up()
+                found = self._engine.search(asked, False)
         if found is None:
-            self.catch_up()
-            found = self._engine.search(asked, False)
+            raise StoreError("the search index is damaged, and so was a new one", location=self._engine.location)
         return Hits(
             tuple(
                 hit(
@@ -142,7 +146,7 @@ class Store(Opening):
                     summarised=item.summarised,
                     copies=item.copies,
                 )
-                for item in found or ()
+                for item in found
             ),
             True,
         )
@@ -151,9 +155,10 @@ class Store(Opening):
         """Index what is not indexed yet, in short transactions. A search does this by itself when it must: after a
         new version of the text analysis, or when the index was found damaged, it can take a while.
 
-        `progress` is called with (messages done, messages in all).
+        `progress` is called with (messages done, messages in all), and not at all when nothing waits.
         """
-        self._catch_up(False, progress)
+        if self._engine.search_waits():
+            self._catch_up(False, progress)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the whole index and all token totals anew from the messages, for all namespaces."""

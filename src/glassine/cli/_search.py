@@ -15,7 +15,7 @@ import glassine
 from ..messages import ROLES
 from ._errors import PROBLEMS, MisuseError
 from ._finding import find_session, short_ids
-from ._moments import Moment
+from ._moments import before_then, from_then
 from ._output import iso, note, print_json_lines, screen
 from ._progress import Progress
 from ._settings import settings, shared_options
@@ -38,10 +38,8 @@ _SPACE: Final = re.compile(r"\s+")
 @click.option("--path", is_flag=True, help="With --session: only on its active path, not on other branches.")
 @click.option("--role", "roles", multiple=True, type=click.Choice(ROLES), help="Only messages of this role.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only in texts of this kind.")
-@click.option("--since", type=Moment(), metavar="WHEN", help="Only from then on.")
-@click.option(
-    "--until", type=Moment(whole_days=True), metavar="WHEN", help="Only before then; of a day, up to its end."
-)
+@click.option("--since", callback=from_then, metavar="WHEN", help="Only from then on.")
+@click.option("--until", callback=before_then, metavar="WHEN", help="Only before then; of a day, up to its end.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
@@ -137,7 +135,9 @@ def _listing(store: glassine.Store, hits: Iterable[glassine.Hit], out: Console) 
     for hit in hits:
         groups.setdefault(hit.session_id, []).append(hit)
     infos = {info.id: info for info in store.sessions()}
-    shown = short_ids(list(infos))
+    # A subagent is named by the last part of its id, as in the list of sessions.
+    shown = {id: id.rpartition("/")[2] for id in infos}
+    shown |= short_ids([id for id in infos if id.rpartition("/")[0] not in infos])
     for number, (id, group) in enumerate(groups.items()):
         if id not in infos:  # deleted since the search
             continue
@@ -167,9 +167,9 @@ def _facts(hit: glassine.Hit, shown: str) -> Text:
 
     from ._messages import ROLE_STYLES, clock
 
-    text = Text(" " * INDENT).append(hit.role, style=ROLE_STYLES[hit.role])
-    if hit.kind != "text":
-        text.append(f"  {hit.kind.replace('_', ' ')}")
+    kind = hit.kind.replace("_", " ")
+    said = hit.role if hit.kind == "text" else kind if kind.startswith(hit.role) else f"{hit.role}, {kind}"
+    text = Text(" " * INDENT).append(said, style=ROLE_STYLES[hit.role])
     text.append(f"  {clock(hit.created_at, None)}", style="dim").append(f"  {line(shown)}", style="yellow")
     marks = [
         *([] if hit.active else ["other branch"]),

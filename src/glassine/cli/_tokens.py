@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -43,7 +44,7 @@ def tokens(source: str, exact: bool) -> None:
     """
     counter = _counter() if exact else None
     if source == STDIN:
-        _text("stdin", click.get_binary_stream("stdin").read(), counter)
+        _text("stdin", sys.stdin.buffer.read(), counter)
     elif Path(source).is_file():
         try:
             data = Path(source).read_bytes()

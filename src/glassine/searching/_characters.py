@@ -34,5 +34,10 @@ def marks() -> str:
 
 
 # What normalisation may join to the character before it, besides marks: invisible characters, the voicing marks of
-# kana, and jamo.
-JOINING = IGNORABLE + "\u309b\u309c\uff9e\uff9f\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uffa1-\uffdc"
+# kana, and jamo. Beyond the BMP, where marks are few and far between, the blocks that hold any.
+JOINING = (
+    IGNORABLE
+    + "\u309b\u309c\uff9e\uff9f\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uffa1-\uffdc"
+    + "\U000101fd\U000102e0\U00010376-\U0001037a\U00010a00-\U00011fff\U00016af0-\U00016b36\U0001bc9d\U0001bc9e"
+    + "\U0001d100-\U0001d24f\U0001e000-\U0001e95f"
+)

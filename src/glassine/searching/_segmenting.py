@@ -138,9 +138,11 @@ def chunks(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _first_excess(tokens: Sequence[str]) -> int:
     """The place at which a token is met once too often."""
-    met: Counter[str] = Counter()
-    for place, token in enumerate(tokens):
-        met[token] += 1
-        if met[token] > CHUNK_REPEATS:
-            return place
-    return len(tokens)
+    first = len(tokens)
+    for token, count in Counter(tokens).items():
+        if count > CHUNK_REPEATS:
+            place = -1
+            for _ in range(CHUNK_REPEATS + 1):
+                place = tokens.index(token, place + 1)
+            first = min(first, place)
+    return first

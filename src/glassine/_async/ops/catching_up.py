@@ -25,7 +25,8 @@ async def catch_up(db: AsyncDatabase, anew: bool, cursor: Cursor, done: int) -> 
     total = (await db.row(db.queries.node_count))[0]
     if await db.index.is_current():
         await db.index.settle(done=False)
-        return Progress(None, total, total)
+        # What stood in the way of settling is a damaged index: the next step makes it anew.
+        return Progress(Cursor() if await db.index.is_broken() else None, total, total)
     rows = await db.rows(db.queries.node_stale, (*cursor, INDEX_VERSION, ESTIMATOR_VERSION, STEP))
     for row in rows:
         await _index(db, row)

@@ -260,8 +260,9 @@ async def _rewrite_words(db: AsyncDatabase, head: Head, node: Node, draft: Draft
 async def _shift(db: AsyncDatabase, head: Head, at: Position, by: Totals) -> None:
     """Add `by` to the path totals of everything below a message."""
     key = (head.ns, head.session)
-    hung = await db.rows(db.queries.strand_has_children, (*key, *at))
-    await db.run(db.queries.descendants_shift if hung else db.queries.strand_shift, (*key, *at, *by))
+    await db.run(db.queries.strand_shift, (*key, *at, *by))
+    if await db.rows(db.queries.strand_has_children, (*key, *at)):
+        await db.run(db.queries.hung_strands_shift, (*key, *at, *by))
 
 
 async def _parent(db: AsyncDatabase, head: Head, node: Node) -> Position | None:

@@ -10,6 +10,7 @@ from ... import _json
 from ..._ids import RESERVED_PREFIX
 from ...errors import CorruptMessageError, MessageNotFoundError
 from ...exchange import Plan
+from ...indexing import tokens
 from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
@@ -37,8 +38,8 @@ async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan
     path = await path_to(db, head, at)
     overlays = () if raw else await list_overlays(db, head)
     for overlay in outermost(path, overlays):
-        totals = totals.minus(Totals(overlay.covered_messages - 1, overlay.covered_bytes))
-        totals = totals.plus(Totals(0, overlay.size))
+        totals = totals.minus(Totals(overlay.covered_messages, overlay.covered_bytes, *overlay.covered_tokens))
+        totals = totals.plus(Totals(1, overlay.size))
     return Plan(head.ns, head.session, layers(path, overlays), totals)
 
 
@@ -159,6 +160,16 @@ async def leaf(db: AsyncDatabase, ref: Ref) -> Message | None:
     return await bodies.message(db, head.ns, head.session, row)
 
 
+async def totals(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Totals:
+    """What a history comes to: stored totals, and the summaries that are shown, estimated."""
+    planned = await plan(db, ref, leaf, raw)
+    found = planned.visible
+    for piece in planned.pieces:
+        if isinstance(piece, Overlay):
+            found = found.plus(Totals(0, 0, *tokens(summary_message(piece))))
+    return found
+
+
 async def path_length(db: AsyncDatabase, ref: Ref, leaf: str | None) -> int:
     """Stored messages on a path, whatever lies over them."""
     head = await find_head(db, ref)
@@ -233,7 +244,7 @@ def overlay_content(id: str, kind: int, supersedes: str, codec: int, data: bytes
 
 def _overlay(row: tuple[Any, ...]) -> Overlay:
     order, id, kind, first_strand, first_seq, last_strand, last_seq, stale, supersedes, codec, data, *rest = row
-    created_at, first_id, last_id, messages, size = rest
+    created_at, first_id, last_id, messages, size, *estimates = rest
     kind_name, beneath, text = overlay_content(id, kind, supersedes, codec, data)
     return Overlay(
         id=id,
@@ -246,6 +257,7 @@ def _overlay(row: tuple[Any, ...]) -> Overlay:
         supersedes=beneath,
         covered_messages=messages,
         covered_bytes=size,
+        covered_tokens=tuple(estimates),
         first=Position(first_strand, first_seq),
         last=Position(last_strand, last_seq),
         order=order,

@@ -26,7 +26,8 @@ def catch_up(db: Database, anew: bool, cursor: Cursor, done: int) -> Progress:
     total = db.row(db.queries.node_count)[0]
     if db.index.is_current():
         db.index.settle(done=False)
-        return Progress(None, total, total)
+        # What stood in the way of settling is a damaged index: the next step makes it anew.
+        return Progress(Cursor() if db.index.is_broken() else None, total, total)
     rows = db.rows(db.queries.node_stale, (*cursor, INDEX_VERSION, ESTIMATOR_VERSION, STEP))
     for row in rows:
         _index(db, row)

@@ -255,8 +255,9 @@ def _rewrite_words(db: Database, head: Head, node: Node, draft: Draft) -> tuple[
 def _shift(db: Database, head: Head, at: Position, by: Totals) -> None:
     """Add `by` to the path totals of everything below a message."""
     key = (head.ns, head.session)
-    hung = db.rows(db.queries.strand_has_children, (*key, *at))
-    db.run(db.queries.descendants_shift if hung else db.queries.strand_shift, (*key, *at, *by))
+    db.run(db.queries.strand_shift, (*key, *at, *by))
+    if db.rows(db.queries.strand_has_children, (*key, *at)):
+        db.run(db.queries.hung_strands_shift, (*key, *at, *by))
 
 
 def _parent(db: Database, head: Head, node: Node) -> Position | None:

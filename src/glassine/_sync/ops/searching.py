@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...errors import CorruptMessageError
 from ...exchange import Asked, Found, Place
+from ...messages import Message
 from ...overlays import Overlay
 from ...records import Ref
 from ...tree import Path, Position
@@ -74,52 +76,86 @@ class _Gathering:
         self.sessions: dict[int, _Session] = {}
         self.roots: dict[str, str] = {}
         self.seen: set[tuple[int, int]] = set()
-        self.hits: dict[tuple[str, str], list[Found]] = {}
+        self.found: list[list[Found]] = []
+        self.by_id: dict[tuple[str, str], list[list[Found]]] = {}
 
     def is_full(self) -> bool:
-        return len(self.hits) >= self.asked.limit
-
-    def result(self) -> list[Found]:
-        found = []
-        for group in list(self.hits.values())[: self.asked.limit]:
-            ids = [hit.session_id for hit in group]
-            origin = next((hit for hit in group if self.roots[hit.session_id] == hit.session_id), group[0])
-            copies = tuple(id for id in ids if id != origin.session_id)
-            found.append(origin._replace(copies=copies, score=group[0].score, strict=group[0].strict))
-        return found
+        return len(self.found) >= self.asked.limit
 
     def offer(self, place: Place, strict: bool) -> None:
         key, at = place.session, Position(place.strand, place.seq)
         if (key, at.seq) in self.seen:
             return
         self.seen.add((key, at.seq))
+        hit = self._look_up(key, at, place.score, strict)
+        if hit is None:
+            return
+        same_id = self.by_id.setdefault((self.roots[hit.session_id], hit.message.id), [])
+        for group in same_id:
+            if _same(group[0].message, hit.message):
+                group.append(hit)
+                return
+        same_id.append([hit])
+        self.found.append(same_id[-1])
+
+    def result(self) -> list[Found]:
+        """The hits, each of the session that its message comes from, if it is still the same there."""
+        found = []
+        for group in self.found:
+            best = group[0]
+            root = self.roots[best.session_id]
+            if self.asked.session is None:
+                self._complete(group, root)
+            origin = next((hit for hit in group if hit.session_id == root), best)
+            copies = tuple(hit.session_id for hit in group if hit is not origin)
+            found.append(origin._replace(copies=copies, score=best.score, strict=best.strict))
+        return found
+
+    def _complete(self, group: list[Found], root: str) -> None:
+        """Add what was not offered: the search stops as soon as there is enough."""
+        best, known = group[0], {hit.session_id for hit in group}
+        for id, key in self.db.rows(self.db.queries.session_forks, (self.ns, root)):
+            if id in known:
+                continue
+            row = self.db.row(self.db.queries.node_find, (self.ns, key, best.message.id))
+            hit = row and self._look_up(key, Position(row[0], row[1]), best.score, best.strict)
+            if hit and _same(hit.message, best.message):
+                group.append(hit)
+
+    def _look_up(self, key: int, at: Position, score: float, strict: bool) -> Found | None:
+        """The message there, if it is one of those asked for."""
         asked, db = self.asked, self.db
         row = db.row(db.queries.hit, (self.ns, key, *at))
         if row is None:
-            return
+            return None
         time = row[7]
         if asked.roles is not None and row[2] not in asked.roles:
-            return
+            return None
         if (asked.since is not None and time < asked.since) or (asked.until is not None and time >= asked.until):
-            return
+            return None
         if (session := self.sessions.get(key)) is None:
             session = self.sessions[key] = _session(db, asked.namespace, self.ns, key)
+            self.roots[session.id] = self._root(session)
         active = at in session.path
         if asked.on_path and not active:
-            return
+            return None
         message = bodies.message(db, self.ns, key, row[:7])
-        hit = Found(session.id, message, time, place.score, strict, active, session.is_summarised(at), copies=())
-        self.hits.setdefault((self._root(session), message.id), []).append(hit)
+        return Found(session.id, message, time, score, strict, active, session.is_summarised(at), copies=())
 
     def _root(self, session: _Session) -> str:
         """The session that a fork, or a fork of a fork, was made from."""
-        if session.id not in self.roots:
-            root, kind, parent, met = session.id, session.kind, session.parent, {session.id}
-            while kind == "fork" and parent is not None and parent not in met:
-                met.add(parent)
-                row = self.db.row(self.db.queries.session_lineage, (self.ns, parent))
-                if row is None:
-                    break
-                root, (kind, parent) = parent, row
-            self.roots[session.id] = root
-        return self.roots[session.id]
+        root, kind, parent, met = session.id, session.kind, session.parent, {session.id}
+        while kind == "fork" and parent is not None and parent not in met:
+            met.add(parent)
+            row = self.db.row(self.db.queries.session_lineage, (self.ns, parent))
+            if row is None:
+                break
+            root, (kind, parent) = parent, row
+        return root
+
+
+def _same(one: Message, other: Message) -> bool:
+    try:
+        return one == other
+    except CorruptMessageError:
+        return False

@@ -85,7 +85,7 @@ WHERE ns = ?1 AND session = ?2 AND parent_strand = ?3 AND parent_seq = ?4;
 WITH RECURSIVE up (strand, upto) AS (
     SELECT ?3, ?4
     UNION ALL
-    SELECT s.parent_strand, s.parent_seq FROM up JOIN strand s
+    SELECT s.parent_strand, s.parent_seq FROM up CROSS JOIN strand s
         ON s.ns = ?1 AND s.session = ?2 AND s.strand = up.strand
     WHERE s.parent_strand IS NOT NULL
 )
@@ -126,28 +126,27 @@ WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq = ?4;
 -- name: node_delete
 DELETE FROM node WHERE ns = ? AND session = ? AND strand = ? AND seq = ?;
 
--- Everything below a message moves by a difference: the rest of its strand, and all that hangs on it from there on.
+-- What is below a message moves by a difference: the rest of its strand here, and all that hangs on it from there on
+-- in the next.
 -- OR FAIL: an error undoes the transaction in any case, and without it SQLite copies every page that it changes into
 -- a journal for undoing this statement alone, a tenth of the whole cost.
--- name: descendants_shift
-WITH RECURSIVE below (strand, after) AS (
-    SELECT ?3, ?4
-    UNION ALL
-    SELECT s.strand, 0 FROM below CROSS JOIN strand s
-        ON s.ns = ?1 AND s.session = ?2 AND s.parent_strand = below.strand AND s.parent_seq >= below.after
-)
-UPDATE OR FAIL node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
-    path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
-    path_safe = path_safe + ?11
-FROM below
-WHERE node.ns = ?1 AND node.session = ?2 AND node.strand = below.strand AND node.seq > below.after;
-
--- The same where nothing hangs on the strand: the usual case, at half the price.
 -- name: strand_shift
 UPDATE OR FAIL node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
     path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
     path_safe = path_safe + ?11
 WHERE ns = ?1 AND session = ?2 AND strand = ?3 AND seq > ?4;
+
+-- name: hung_strands_shift
+WITH RECURSIVE below (strand) AS (
+    SELECT strand FROM strand WHERE ns = ?1 AND session = ?2 AND parent_strand = ?3 AND parent_seq >= ?4
+    UNION ALL
+    SELECT s.strand FROM below CROSS JOIN strand s
+        ON s.ns = ?1 AND s.session = ?2 AND s.parent_strand = below.strand
+)
+UPDATE OR FAIL node SET path_length = path_length + ?5, path_size = path_size + ?6, path_o200k = path_o200k + ?7,
+    path_claude3 = path_claude3 + ?8, path_claude48 = path_claude48 + ?9, path_gemma3 = path_gemma3 + ?10,
+    path_safe = path_safe + ?11
+WHERE ns = ?1 AND session = ?2 AND strand IN (SELECT strand FROM below);
 
 -- name: strand_has_children
 SELECT 1 FROM strand WHERE ns = ? AND session = ? AND parent_strand = ? AND parent_seq >= ? LIMIT 1;
@@ -228,7 +227,10 @@ SELECT DISTINCT digest FROM external WHERE ns = ? AND session = ? AND kind = 0;
 
 -- name: overlay_list
 SELECT o.ord, o.id, o.kind, o.first_strand, o.first_seq, o.last_strand, o.last_seq, o.stale, o.supersedes, o.codec,
-    o.data, o.created_at, f.id, l.id, l.path_length - f.path_length + 1, l.path_size - f.path_size + f.size
+    o.data, o.created_at, f.id, l.id, l.path_length - f.path_length + 1, l.path_size - f.path_size + f.size,
+    l.path_o200k - f.path_o200k + f.o200k, l.path_claude3 - f.path_claude3 + f.claude3,
+    l.path_claude48 - f.path_claude48 + f.claude48, l.path_gemma3 - f.path_gemma3 + f.gemma3,
+    l.path_safe - f.path_safe + f.safe
 FROM overlay o
 JOIN node f ON f.ns = o.ns AND f.session = o.session AND f.strand = o.first_strand AND f.seq = o.first_seq
 JOIN node l ON l.ns = o.ns AND l.session = o.session AND l.strand = o.last_strand AND l.seq = o.last_seq
@@ -388,8 +390,10 @@ SELECT doc, scope, text, tool_input, tool_output, reasoning, ns, session, strand
 -- name: words_drop
 DELETE FROM words WHERE rowid BETWEEN ? AND ?;
 
+-- SQLite leaves one table of the index behind when the index goes, and no index can be made beside it.
 -- name: words_remove
 DROP TABLE words;
+DROP TABLE IF EXISTS words_content;
 
 -- name: words_create
 CREATE VIRTUAL TABLE words USING fts5 (
@@ -398,8 +402,16 @@ CREATE VIRTUAL TABLE words USING fts5 (
     content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'ascii'
 );
 
+-- Reads only; FTS5's own command for it would take the write lock.
 -- name: words_check
-INSERT INTO words (words) VALUES ('integrity-check');
+PRAGMA quick_check(words);
+
+-- What messages say they have in the index, what it holds a length of, and what a search finds: FTS5's check misses
+-- rows that are gone. `n` begins the scope word of every namespace.
+-- name: words_count
+SELECT (SELECT coalesce(sum(docs), 0) FROM node) - (SELECT count(*) FROM pending),
+    (SELECT count(*) FROM words_docsize d JOIN words_content c USING (id)),
+    (SELECT count(*) FROM words WHERE words MATCH 'scope : n *');
 
 -- name: words_optimize
 INSERT INTO words (words) VALUES ('optimize');
@@ -461,3 +473,13 @@ SELECT id, lineage_kind, lineage_session FROM session WHERE ns = ? AND session =
 
 -- name: session_lineage
 SELECT lineage_kind, lineage_session FROM session WHERE ns = ? AND id = ?;
+
+-- A session and all that was forked from it, or from a fork of it.
+-- name: session_forks
+WITH RECURSIVE family (id, session) AS (
+    SELECT id, session FROM session WHERE ns = ?1 AND id = ?2
+    UNION
+    SELECT s.id, s.session FROM family f JOIN session s ON s.ns = ?1 AND s.lineage_session = f.id
+    WHERE s.lineage_kind = 'fork'
+)
+SELECT id, session FROM family ORDER BY session;

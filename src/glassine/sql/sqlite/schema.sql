@@ -233,3 +233,5 @@ CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_forks ON session (ns, lineage_session) WHERE lineage_kind = 'fork';

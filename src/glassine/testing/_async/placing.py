@@ -78,6 +78,23 @@ async def switching_moves_the_leaf_only(store: AsyncStore) -> None:
         await store.session("none").switch("m1")
 
 
+async def children_stand_in_the_order_of_their_making(store: AsyncStore) -> None:
+    session = store.session("s")
+    await session.append(says("m1", "m2"))
+    await session.append(say("x"), parent="m1")
+    await session.delete("m2")  # so that there is room again right behind m1
+    await session.append(say("y"), parent="m1")
+    equal(ids(await session.branches("m1")), ["x", "y"], "branches")
+    await session.append(says("z1", "z2"), parent="x")
+    await session.append(say("z3"), parent="x")
+    await session.append(say("w"), parent="y")
+    await session.delete("x")
+    equal(ids(await session.branches("m1")), ["y", "z1", "z3"], "branches")
+    equal([item.id for item in await session.outline()], ["m1", "y", "z1", "z2", "z3", "w"], "outline")
+    for leaf, path in (("z2", ["m1", "z1", "z2"]), ("z3", ["m1", "z3"]), ("w", ["m1", "y", "w"])):
+        equal(ids(await session.history(leaf)), path, f"history({leaf!r})")
+
+
 async def regenerating_reads_and_writes_at_one_place(store: AsyncStore) -> None:
     session = store.session("s")
     await session.append([say("u1"), say("a1", role="assistant")])

@@ -79,6 +79,22 @@ def switching_moves_the_leaf_only(store: Store) -> None:
         store.session("none").switch("m1")
 
 
+def children_stand_in_the_order_of_their_making(store: Store) -> None:
+    session = store.session("s")
+    session.append(says("m1", "m2"))
+    session.append(say("x"), parent="m1")
+    session.delete("m2")  # so that there is room again right behind m1
+    session.append(say("y"), parent="m1")
+    session.append(says("z1", "z2"), parent="x")
+    session.append(say("z3"), parent="x")
+    session.append(say("w"), parent="y")
+    session.delete("x")
+    equal(ids(session.branches("m1")), ["y", "z1", "z3"], "branches")
+    equal([item.id for item in session.outline()], ["m1", "y", "z1", "z2", "z3", "w"], "outline")
+    for leaf, path in (("z2", ["m1", "z1", "z2"]), ("z3", ["m1", "z3"]), ("w", ["m1", "y", "w"])):
+        equal(ids(session.history(leaf)), path, f"history({leaf!r})")
+
+
 def regenerating_reads_and_writes_at_one_place(store: Store) -> None:
     session = store.session("s")
     session.append([say("u1"), say("a1", role="assistant")])

@@ -35,3 +35,6 @@ CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Which sessions were forked from a session: a search puts their copies of a message together.
+CREATE INDEX session_forks ON session (ns, lineage_session) WHERE lineage_kind = 'fork';
