@@ -60,6 +60,7 @@ class Tree:
             supersedes=(),
             covered_messages=0,
             covered_bytes=0,
+            covered_tokens=(0, 0, 0, 0, 0),
             first=self.place[first],
             last=self.place[last],
             order=order,

@@ -20,7 +20,7 @@ PLANS = {
     "hung_strands_shift": f"SEARCH node USING PRIMARY KEY ({WHOLE_KEY})",
     "strand_children": "SEARCH strand USING COVERING INDEX strand_parent "
     "(ns=? AND session=? AND parent_strand=? AND parent_seq=?)",
-    "blob_used": "SEARCH external USING INDEX external_blob (ns=? AND digest=?)",
+    "blob_used": "SEARCH external USING COVERING INDEX external_blob (ns=? AND digest=?)",
     "session_by_key": "SEARCH session USING INDEX session_key (ns=? AND session=?)",
 }
 

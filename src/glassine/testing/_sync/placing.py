@@ -85,6 +85,7 @@ def children_stand_in_the_order_of_their_making(store: Store) -> None:
     session.append(say("x"), parent="m1")
     session.delete("m2")  # so that there is room again right behind m1
     session.append(say("y"), parent="m1")
+    equal(ids(session.branches("m1")), ["x", "y"], "branches")
     session.append(says("z1", "z2"), parent="x")
     session.append(say("z3"), parent="x")
     session.append(say("w"), parent="y")
