@@ -3,54 +3,57 @@
 The conversation is stored once and never destroyed; everything a model sees is a view laid over it.
 """
 
+from importlib import import_module as _load
 from typing import TYPE_CHECKING, Any
 
-from ._sync.session import Session
-from ._sync.store import Store, open
-from .errors import (
-    ConflictError,
-    CorruptMessageError,
-    ForkedStoreError,
-    GlassineError,
-    InvalidError,
-    InvalidIdError,
-    InvalidMessageError,
-    InvalidRangeError,
-    LeafMovedError,
-    MessageNotFoundError,
-    NotADatabaseError,
-    NotFoundError,
-    OverlayNotFoundError,
-    SchemaVersionError,
-    SessionNotFoundError,
-    StoreBusyError,
-    StoreClosedError,
-    StoreError,
-    StoreFullError,
-    StoreReadOnlyError,
-)
-from .messages import Message, ToolCall, ToolResult, assistant, calls, results, tool_call, tool_result, user
-from .overlays import Overlay
-from .records import (
-    Check,
-    Deletion,
-    Event,
-    Hit,
-    Hits,
-    Ingested,
-    Lineage,
-    Outline,
-    Problem,
-    Recent,
-    SessionInfo,
-    StoreInfo,
-    Totals,
-    Usage,
-)
-
 if TYPE_CHECKING:
+    from . import errors as errors
+    from . import messages as messages
+    from . import tokens as tokens
     from ._async.session import AsyncSession
     from ._async.store import AsyncStore, open_async
+    from ._sync.session import Session
+    from ._sync.store import Store, open
+    from .errors import (
+        ConflictError,
+        CorruptMessageError,
+        ForkedStoreError,
+        GlassineError,
+        InvalidError,
+        InvalidIdError,
+        InvalidMessageError,
+        InvalidRangeError,
+        LeafMovedError,
+        MessageNotFoundError,
+        NotADatabaseError,
+        NotFoundError,
+        OverlayNotFoundError,
+        SchemaVersionError,
+        SessionNotFoundError,
+        StoreBusyError,
+        StoreClosedError,
+        StoreError,
+        StoreFullError,
+        StoreReadOnlyError,
+    )
+    from .messages import Message, ToolCall, ToolResult, assistant, calls, results, tool_call, tool_result, user
+    from .overlays import Overlay
+    from .records import (
+        Check,
+        Deletion,
+        Event,
+        Hit,
+        Hits,
+        Ingested,
+        Lineage,
+        Outline,
+        Problem,
+        Recent,
+        SessionInfo,
+        StoreInfo,
+        Totals,
+        Usage,
+    )
 
 __version__ = "0.1.0"
 
@@ -107,16 +110,55 @@ __all__ = [
     "user",
 ]
 
+# Where each name lives. A module is loaded when something of it is first asked for: an agent's own program should
+# start at once, and asyncio alone takes longer to import than all of this package.
+_HOMES = {
+    "_async.session": ("AsyncSession",),
+    "_async.store": ("AsyncStore", "open_async"),
+    "_sync.session": ("Session",),
+    "_sync.store": ("Store", "open"),
+    "messages": (
+        "Message",
+        "ToolCall",
+        "ToolResult",
+        "assistant",
+        "calls",
+        "results",
+        "tool_call",
+        "tool_result",
+        "user",
+    ),
+    "overlays": ("Overlay",),
+    "records": (
+        "Check",
+        "Deletion",
+        "Event",
+        "Hit",
+        "Hits",
+        "Ingested",
+        "Lineage",
+        "Outline",
+        "Problem",
+        "Recent",
+        "SessionInfo",
+        "StoreInfo",
+        "Totals",
+        "Usage",
+    ),
+}
+_MODULES = ("errors", "messages", "tokens")
+
 
 def __getattr__(name: str) -> Any:
-    # asyncio alone takes longer to import than all of this package; it is loaded for those who use it.
-    if name in ("AsyncSession", "AsyncStore", "open_async"):
-        from ._async.session import AsyncSession
-        from ._async.store import AsyncStore, open_async
-
-        globals().update(AsyncSession=AsyncSession, AsyncStore=AsyncStore, open_async=open_async)
-        return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _MODULES:
+        return _load(f".{name}", __name__)
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = "errors"
+    value = globals()[name] = getattr(_load(f".{home}", __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:
