@@ -8,7 +8,8 @@ import sys
 
 from ._measure import Figure, quick
 
-TIMED = "import time; start = time.process_time(); import glassine; print(time.process_time() - start)"
+# With the names of a first program: what the façade loads late would be no gain if it were only not measured.
+TIMED = "import time; start = time.process_time(); from glassine import open, user; print(time.process_time() - start)"
 LIMIT = 0.1
 
 
@@ -20,4 +21,4 @@ def run() -> list[Figure]:
         for _ in range(5 if quick() else 15)
     ]
     low, _, high = (share / LIMIT for share in statistics.quantiles(runs, n=4))
-    return [Figure("import glassine, CPU / 100 ms", min(runs) / LIMIT, 1.0, low, high)]
+    return [Figure("import glassine, open and user, CPU / 100 ms", min(runs) / LIMIT, 1.0, low, high)]

@@ -11,7 +11,7 @@ from types import ModuleType
 from glassine import Store
 
 from .._expecting import StoreCheckError
-from . import appending, beside, changing, ingesting, owning, placing, reading, summarising, values
+from . import appending, beside, changing, counting, ingesting, owning, placing, reading, searching, summarising, values
 
 CheckFunction = Callable[[Store], None]
 
@@ -25,7 +25,19 @@ def _checks(module: ModuleType) -> Iterator[tuple[str, CheckFunction]]:
 
 _ALL: dict[str, CheckFunction] = {
     name: check
-    for module in (appending, placing, reading, changing, summarising, ingesting, values, owning, beside)
+    for module in (
+        appending,
+        placing,
+        reading,
+        changing,
+        summarising,
+        counting,
+        searching,
+        ingesting,
+        values,
+        owning,
+        beside,
+    )
     for name, check in _checks(module)
 }
 CHECKS: tuple[str, ...] = tuple(_ALL)
