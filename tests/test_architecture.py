@@ -29,7 +29,7 @@ FLOORS = {
     VALUES: "messages errors _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
     "drafting content exchange hits indexing ingesting ranking tokens searching models records redaction handles",
-    STORAGE: "_drivers _queries _sqlite* _postgres* sql _async.database _async.ops* _async.sqlite* _async.postgres*",
+    STORAGE: "_drivers _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine _async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",
     FACADE: "__init__ __main__",
@@ -128,9 +128,7 @@ def arrow_problem(name: str, target: str) -> str | None:
     if floor == EDGES:
         allowed = target in PUBLIC or area(target) == area(name)
         return None if allowed else f"imports {target}; the edges use the public modules only"
-    # A SQLite transaction is a plain function: both colours of the engine run the sync operations.
-    runs_plain = name == "glassine._async.sqlite" and target.startswith("glassine._sync.ops")
-    if {area(name), area(target)} == {"_async", "_sync"} and not runs_plain:
+    if {area(name), area(target)} == {"_async", "_sync"}:
         return f"imports {target}; the two colours never mix"
     if area(name) in VALUES_ONLY and target_floor != VALUES and area(target) != area(name):
         return f"imports {target}; {area(name)} uses the values only"
@@ -255,7 +253,7 @@ def package(**texts: str) -> dict[str, Module]:
         ({"_drivers": "import apsw, time\nfrom . import history"}, None),
         ({"_sqlite_ops": "from ._async import store"}, "of floor 'shell'"),
         ({"_sync__session": "from .._async.backend import B"}, "the two colours never mix"),
-        ({"_sync__sqlite": "from .session import S"}, "on floor 'storage' imports glassine._sync.session"),
+        ({"_sync__engine": "from .session import S"}, "on floor 'storage' imports glassine._sync.session"),
         ({"cli__show": "import glassine\nfrom glassine import messages, open\nfrom . import table"}, None),
         ({"cli": "from glassine.history import h"}, "the edges use the public modules only"),
         ({"cli": "from glassine import inspector"}, "the edges use the public modules only"),
@@ -285,4 +283,4 @@ def test_size_rules() -> None:
     assert size_problems(package(tree=long, history=short, view=short)) == [
         "glassine/tree.py: 701 lines; none may pass 700"
     ]
-    assert "median" in size_problems(package(tree="x\n" * 250, _sync__store=short, _sync__sqlite=short))[0]
+    assert "median" in size_problems(package(tree="x\n" * 250, _sync__store=short, _sync__engine=short))[0]

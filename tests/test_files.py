@@ -19,6 +19,7 @@ import pytest
 
 import glassine
 from glassine import NotADatabaseError, SchemaVersionError, StoreBusyError, StoreClosedError, StoreError
+from glassine._drivers import SQLiteDriver
 
 
 def say(id: str, text: str | None = None) -> dict[str, Any]:
@@ -214,7 +215,9 @@ def test_a_full_database_is_named(tmp_path: Path) -> None:
     with glassine.open(tmp_path / "store.db") as store:
         session = store.session("s")
         session.append(say("m1"))
-        connection = store._engine._driver._writer.connection
+        driver = store._engine._driver
+        assert isinstance(driver, SQLiteDriver)
+        connection = driver._writer.connection
         connection.execute("PRAGMA max_page_count = 40")
         with pytest.raises(glassine.StoreFullError):
             session.append([say(f"n{number}", "x" * 1000) for number in range(1000)])
@@ -247,18 +250,17 @@ def test_a_file_that_cannot_be_written_is_named(readonly: Path) -> None:
     printed = script(
         """
         import os, sys
-        import glassine
+        from glassine import GlassineError, open, user
 
+        with open(":memory:") as store:  # what is imported late must be imported before
+            store.session("s").append(user("x"))
         if os.geteuid() == 0:  # who may write everywhere: become nobody
             os.setegid(65534)
             os.seteuid(65534)
         try:
-            store = glassine.open(sys.argv[1])
-            try:
-                store.session("s").append(glassine.user("x"))
-            finally:
-                store.close()
-        except glassine.GlassineError as error:
+            with open(sys.argv[1]) as store:
+                store.session("s").append(user("x"))
+        except GlassineError as error:
             print(type(error).__name__)
         """,
         readonly,
@@ -346,6 +348,7 @@ def test_media_is_stored_once_per_namespace_and_goes_with_its_last_owner(tmp_pat
 def statements(session: glassine.Session, action: Any) -> list[str]:
     seen: list[str] = []
     driver = session.store._engine._driver
+    assert isinstance(driver, SQLiteDriver)
     databases = driver._all
 
     def trace(cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 import glassine
 from glassine import _queries
+from glassine._drivers import SQLiteDriver
 from glassine._sqlite import SQLiteDatabase
 
 WHOLE_KEY = "ns=? AND session=? AND strand=?"
@@ -21,6 +22,7 @@ PLANS = {
     "strand_children": "SEARCH strand USING COVERING INDEX strand_parent "
     "(ns=? AND session=? AND parent_strand=? AND parent_seq=?)",
     "blob_used": "SEARCH external USING COVERING INDEX external_blob (ns=? AND digest=?)",
+    "session_forks": "SEARCH s USING COVERING INDEX session_forks (ns=? AND lineage_session=?)",
     "session_by_key": "SEARCH session USING INDEX session_key (ns=? AND session=?)",
 }
 
@@ -35,5 +37,7 @@ def test_a_statement_goes_by_its_whole_key(name: str, expected: str) -> None:
         return [row[3] for row in db.rows(f"EXPLAIN QUERY PLAN {statement}", parameters)]
 
     with glassine.open(":memory:") as store:
-        steps = store._engine._driver.read(plan)
+        driver = store._engine._driver
+        assert isinstance(driver, SQLiteDriver)
+        steps = driver.read(plan)
     assert expected in steps, steps

@@ -244,6 +244,15 @@ def test_the_quick_way_gives_the_tokens_of_the_plain_one(text: str) -> None:
 
 
 @settings(deadline=None)
+@given(ANYTHING, st.integers(1, 9))
+def test_where_a_long_text_is_parted_changes_nothing(text: str, size: int) -> None:
+    whole = segment(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_segmenting, "_BLOCK", size)
+        assert segment(text) == whole
+
+
+@settings(deadline=None)
 @given(st.text(st.characters(codec="ascii"), max_size=80))
 def test_ascii_gives_the_same_beside_other_text(text: str) -> None:
     assert segment(text + " é") == [*segment(text), "e"]
@@ -340,6 +349,8 @@ def test_the_longest_query_is_found_across_the_border_of_a_chunk() -> None:
         ("text:x NEAR(y)", '("text x" AND "near y")', '("text" OR "x" OR "near" OR "y")'),
         ("NOT a OR", '("not" AND "a" AND "or")', '("not" OR "a" OR "or")'),
         ("same Same", '("same")', None),
+        ('"to be" then', '("to be" AND "then")', '("to be")'),
+        ("東京から来た", '("東京 京か から ら来 来た")', '("東京" OR "来" *)'),
         ("🎉!", None, None),
         ("", None, None),
         ('"" "', None, None),
@@ -361,6 +372,10 @@ def test_a_huge_query_is_bounded(text: str) -> None:
     assert sum(len(phrase.tokens) for phrase in parsed.strict.phrases) <= LONGEST_PHRASE
     assert len(parsed.loose.phrases) <= 64
     Engine("text").matches(parsed.strict)
+
+
+def test_the_loose_form_is_bounded() -> None:
+    assert len(parse_query(" ".join(f"w{number}" for number in range(200))).loose.phrases) == 64
 
 
 def test_a_cut_query_finds_the_text_it_was_cut_from() -> None:
@@ -517,11 +532,18 @@ FILLING = "Nothing of interest was said for quite a while. " * 4
         (f"{雑談}行", "行", 9, "…った。«行»"),
         ("AとBの行 行", "の行", 40, "AとB«の行» 行"),
         ("追加 追加api 追加。API", "追加api", 40, "追加 «追加api» «追加。API»"),
+        ("追加行 追加、行", "追加・行", 40, "追加行 «追加、行»"),
+        ("abilling billing", "billing", 40, "abilling «billing»"),
+        ("éabilling billing", "billing", 40, "éabilling «billing»"),
+        ("किbilling billing", "billing", 40, "किbilling «billing»"),
         ("한국어 파일에서", "파일", 40, "한국어 «파일»에서"),
         ("กำไรสุทธิ", "สุทธ", 40, "กำไร«สุทธิ»"),
         ("हिन्दी में लिखा", "हिन्दी", 40, "«हिन्दी» में लिखा"),
         ("👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧 family 👨‍👩‍👧👨‍👩‍👧", "family", 12, "…👨‍👩‍👧 «family» 👨‍👩‍👧…"),
         ("🇯🇵🇰🇷🇨🇳🇹🇭🇻🇳 flags", "flags", 12, "…🇨🇳🇹🇭🇻🇳 «flags»"),
+        ("🇯🇵🇰🇷🇨🇳🇹🇭🇻🇳 flags", "flags", 13, "…🇨🇳🇹🇭🇻🇳 «flags»"),
+        ("👨\u200da", "a", 40, "👨\u200d«a»"),
+        ("שלום🏽 x", "שלום", 40, "«שלום🏽» x"),
         ("aaaa bbbb", "aaaa", 2, "«aa»…"),
         ("a\0\ud800b", "b", 40, "a\0\ud800«b»"),
         ("plain text", "", 40, "plain text"),
@@ -551,12 +573,21 @@ def test_loose_hits_are_shown_where_there_are_no_strict_ones() -> None:
     assert snippet(f"{雑談}日本の文書", parse_query("日本語の文書"), 30).marked().endswith("«日本»の«文書»")
 
 
-@pytest.mark.parametrize("place", [0, 1, 1700, 2040, 2048, 5000, 9000])
+@pytest.mark.parametrize("place", [0, 1, 1700, 2040, 2044, 2046, 2048, 5000, 9000])
 def test_a_hit_deep_in_a_long_text_is_found(place: int) -> None:
     # Half-width, so that it does not stand there as it is typed.
     text = "あ" * place + "ﾌﾟﾗｸﾞ" + "い" * 3000
     assert "«ﾌﾟﾗｸﾞ»" in snippet(text, parse_query("プラグ"), 40).marked()
     assert snippet("あ" * place + "プラグ" + "い" * 3000, parse_query("プラグ"), 40).start >= place - 40
+
+
+def test_the_first_of_equal_stretches_is_shown() -> None:
+    assert snippet(f"billing one. {FILLING} billing two.", parse_query("billing"), 20).start == 0
+
+
+def test_a_long_text_is_shown_where_the_query_stands_as_it_was_typed() -> None:
+    text = "ﾌﾟﾗｸﾞ" + "あ" * 3000 + "プラグ"
+    assert snippet(text, parse_query("プラグ"), 20).marked().endswith("«プラグ»")
 
 
 def columns(text: str) -> int:

@@ -144,7 +144,9 @@ def test_all_texts_together_are_near_the_true_count() -> None:
 def test_empty_is_nothing_and_anything_else_is_something() -> None:
     assert estimate_all("") == (0, 0, 0, 0, 0)
     assert [estimate_tokens("", family) for family in FAMILIES] == [0] * 5
-    for text in ("\n", " ", "a", "\0", "\ud800", "\udc00"):
+    one_of_each_class = "\n A0ejm'(-,éλ─漢"
+    assert [_features.features(c)[0][0] for c in one_of_each_class] == list(range(len(_features.CLASSES)))
+    for text in (*one_of_each_class, "\0", "\ud800", "\udc00"):
         assert min(estimate_all(text)) >= 1
 
 
@@ -165,6 +167,12 @@ def test_one_family_is_its_part_of_all(text: str) -> None:
 def test_safe_is_never_below_the_families_it_covers(text: str) -> None:
     o200k, claude3, _, gemma3, safe = estimate_all(text)
     assert safe >= max(o200k, claude3, gemma3)
+
+
+def test_safe_allows_for_tokenizers_that_know_fewer_scripts() -> None:
+    for text in ("Παρακαλώ ελέγξτε αν τελείωσε. " * 9, "გთხოვთ შეამოწმოთ. " * 9, "कृपया जाँच करें। " * 9):
+        o200k, claude3, _, gemma3, safe = estimate_all(text)
+        assert safe > 1.1 * max(o200k, claude3, gemma3)
 
 
 # What a seam can make: one pair more, the rounding, and a drawn line that was in two pieces before.
@@ -344,6 +352,12 @@ def test_solve_keeps_to_what_is_allowed() -> None:
     normal.add([(1, 1.0)], 0.3)
     weights = fit_tokens.solve(normal, [1e-9] * 2, [0.0] * 2, [0.0, 0.0], fit_tokens.on_grid)
     assert weights == [0.0, 10 / fit_tokens.UNITS]
+
+
+def test_solve_holds_weights_to_what_is_expected() -> None:
+    normal = fit_tokens.Normal(1)
+    normal.add([(0, 1.0)], 1.0)
+    assert fit_tokens.solve(normal, [1.0], [0.5], [0.1], fit_tokens.not_negative, 1e-9) == pytest.approx([0.75])
 
 
 def test_a_fold_is_left_out_by_subtraction() -> None:

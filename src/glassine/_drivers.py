@@ -1,8 +1,8 @@
 """How an operation reaches a connection: the one place where the two colours differ.
 
-An operation is a plain function of a `SQLiteDatabase`. The sync driver calls it; the async driver sends it whole to the
-connection's thread, in one hop, so that no transaction is open across an `await` and a cancelled call cannot split
-a write.
+An operation on SQLite is a plain function of a `SQLiteDatabase`. The sync driver calls it; the async driver sends its
+plain form whole to the connection's thread, in one hop, so that no transaction is open across an `await` and a
+cancelled call cannot split a write.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
+from functools import cache
+from importlib import import_module
 from queue import LifoQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, TypeVarTuple
 
@@ -19,6 +21,8 @@ from .errors import ForkedStoreError, StoreClosedError
 
 if TYPE_CHECKING:
     import asyncio
+
+    from ._async.database import AsyncDatabase
 
     _Job: TypeAlias = tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], bool | None, Any, tuple[Any, ...]]
     _Done: TypeAlias = tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Any, BaseException | None]
@@ -42,6 +46,13 @@ class SQLiteDriver:
     def __init__(self, options: Options) -> None:
         self.options = options
         self._start()
+
+    @property
+    def location(self) -> str:
+        return self.options.path
+
+    def ready(self) -> None:
+        self._check()
 
     def _start(self) -> None:
         self._pid = os.getpid()
@@ -80,12 +91,14 @@ class SQLiteDriver:
         finally:
             self._idle.put(database)
 
-    def outside(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
-        """Run `operation` on the writer's connection, outside any transaction (checkpoints and the like)."""
-        self._check()
+    write_once = write
+
+    def scrub(self) -> None:
+        """Take what was deleted out of the index and out of the write-ahead log."""
+        self.write(_squeeze)
         with self._lock:
             self._check_open()
-            return operation(self._writer, *args)
+            _empty_log(self._writer)
 
     def close(self) -> None:
         if os.getpid() != self._pid:
@@ -135,6 +148,10 @@ def abandon(databases: list[SQLiteDatabase]) -> None:
 class Opening:
     """What `open` returns is open already."""
 
+    def opened(self) -> Self:
+        self.ready()
+        return self
+
     def ready(self) -> None:
         raise NotImplementedError
 
@@ -146,8 +163,19 @@ class AsyncOpening:
         yield from self.ready().__await__()
         return self
 
+    def opened(self) -> Self:
+        return self
+
     async def ready(self) -> None:
         raise NotImplementedError
+
+
+@cache
+def plain(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """The sync form of one of the operations in `_async.ops`, which is what runs on a SQLite connection."""
+    module = import_module(operation.__module__.replace("._async.", "._sync."))
+    found: Callable[..., Any] = getattr(module, operation.__name__)
+    return found
 
 
 class AsyncSQLiteDriver:
@@ -160,23 +188,33 @@ class AsyncSQLiteDriver:
         self._writer = _Worker(options)
         self._readers: list[_Worker] = []
 
-    async def write(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
+    @property
+    def location(self) -> str:
+        return self.options.path
+
+    async def ready(self) -> None:
+        self._check()
+        await self._writer.submit(None, _nothing, ())
+
+    async def write(self, operation: Callable[[AsyncDatabase, *Ts], Awaitable[T]], *args: *Ts) -> T:
         """Run `operation` in a write transaction. If the call is cancelled, it may have been committed or not."""
         self._check()
-        result: T = await self._writer.submit(True, operation, args)
+        result: T = await self._writer.submit(True, plain(operation), args)
         return result
 
-    async def read(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
+    write_once = write
+
+    async def read(self, operation: Callable[[AsyncDatabase, *Ts], Awaitable[T]], *args: *Ts) -> T:
         """Run `operation` in a read transaction, on a snapshot."""
         self._check()
-        result: T = await self._reader().submit(False, operation, args)
+        result: T = await self._reader().submit(False, plain(operation), args)
         return result
 
-    async def outside(self, operation: Callable[[SQLiteDatabase, *Ts], T], *args: *Ts) -> T:
-        """Run `operation` on the writer's connection, outside any transaction."""
+    async def scrub(self) -> None:
+        """Take what was deleted out of the index and out of the write-ahead log."""
         self._check()
-        result: T = await self._writer.submit(None, operation, args)
-        return result
+        await self._writer.submit(True, _squeeze, ())
+        await self._writer.submit(None, _empty_log, ())
 
     async def close(self) -> None:
         if self._closed:
@@ -289,3 +327,16 @@ def _settle(batch: list[_Done]) -> None:
             future.set_result(result)
         else:
             future.set_exception(error)
+
+
+def _nothing(db: SQLiteDatabase) -> None:
+    """A connection that answers is open, and migrated."""
+
+
+def _squeeze(db: SQLiteDatabase) -> None:
+    db.index.squeeze()
+
+
+def _empty_log(db: SQLiteDatabase) -> None:
+    """Empty the write-ahead log, which still holds pages from before. Does what it can while others read."""
+    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -23,6 +23,7 @@ from .errors import (
     StoreReadOnlyError,
 )
 from .exchange import Facts
+from .tree import Span
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -134,8 +135,9 @@ class SQLiteDatabase:
         self.execute(statement, parameters)
         return self.connection.changes()
 
-    def stream(self, statement: str, parameters: Sequence[Any] = ()) -> Iterator[Any]:
-        found: Iterator[Any] = self.execute(statement, parameters)
+    def span(self, key: tuple[int, int], span: Span, newest_first: bool) -> Iterator[Any]:
+        queries = self.queries
+        found: Iterator[Any] = self.execute(queries.span_down if newest_first else queries.span_up, (*key, *span))
         return found
 
     def facts(self) -> Facts:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from .errors import StoreError
-from .exchange import Place
+from .exchange import DamagedIndexError, Place
 from .indexing import ESTIMATOR_VERSION, INDEX_VERSION, Words
 from .ranking import Match, bm25
 from .searching import Form, to_fts5
@@ -26,12 +24,10 @@ BROKEN, UNFINISHED = 0, -1
 """Values of `analysis` in `meta` beside the versions."""
 NARROW = 16
 """A scope with this share of the store, or less, is weighed by itself: the engine's weights cost the whole store."""
+FEW = 32
+"""How many of the best matches are fetched first: most searches need no more, and the engine need not sort the rest."""
 _DAMAGE = (apsw.CorruptError, apsw.SQLError, apsw.ConstraintError)
 """What statements on a damaged index raise."""
-
-
-class DamagedIndexError(StoreError):
-    """A search met the damage. Nobody sees this error: the index is made anew and the search repeated."""
 
 
 class SQLiteIndex:
@@ -166,18 +162,22 @@ class SQLiteIndex:
         db = self._db
         expression = f'{to_fts5(form, kinds)} AND scope : "{_scope(*key)}"'
         if not narrow:
-            with self._reading():
-                for session, strand, seq, score in db.execute(db.queries.words_ranked, (expression,)):
-                    yield Place(session, strand, seq, score)
+            for limit, offset in ((FEW, 0), (-1, FEW)):
+                with self._reading():
+                    rows = db.rows(db.queries.words_ranked, (expression, limit, offset))
+                for row in rows:
+                    yield Place(*row)
+                if len(rows) < FEW:
+                    return
             return
         self._measure()
         places, found = [], []
         with self._reading():
             rows = db.rows(db.queries.words_measured, (expression,))
         for session, strand, seq, measured in rows:
-            length, *counts = json.loads(measured)
+            length, *counts = map(int, measured.split())
             places.append((session, strand, seq))
-            found.append(Match(tuple(counts[: len(form.phrases)]), length))
+            found.append(Match(tuple(counts), length))
         scores = bm25(found, len(found))
         for number in sorted(range(len(places)), key=lambda number: (-scores[number], -places[number][2])):
             yield Place(*places[number], scores[number])
@@ -213,6 +213,8 @@ def _scope(ns: int, session: int | None = None) -> str:
 
 
 def _frequencies(api: apsw.FTS5ExtensionApi, *_: Any) -> str:
-    """The length of an index row, and how often each phrase occurs in it, as a JSON list."""
-    counts = [sum(map(len, api.phrase_locations(number))) for number in range(api.phrase_count)]
-    return json.dumps([api.column_size(-1), *counts])
+    """The length of an index row, and how often each phrase occurs in it, but for the last, which is the scope."""
+    numbers = str(api.column_size(-1))
+    for phrase in range(api.phrase_count - 1):
+        numbers += f" {sum(map(len, api.phrase_locations(phrase)))}"
+    return numbers

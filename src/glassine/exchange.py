@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .content import Kind
+from .errors import StoreError
 from .messages import Message
 from .overlays import Overlay
 from .records import Totals
@@ -86,3 +87,7 @@ class Facts(NamedTuple):
     schema_version: int
     durability: str
     bytes: int
+
+
+class DamagedIndexError(StoreError):
+    """A search met damage in the index. Nobody sees this error: the index is made anew and the search repeated."""

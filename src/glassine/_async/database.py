@@ -1,14 +1,46 @@
-"""What an operation needs of an engine: named statements in a transaction that is already open, and its index."""
+"""What is asked of an engine: a driver that runs operations; to them, named statements in a transaction that is
+already open, and an index."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from .._queries import Queries
 from ..exchange import Facts, Place
 from ..indexing import Words
 from ..searching import Form
+from ..tree import Span
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class AsyncDriver(Protocol):
+    """Runs an operation in one transaction: it is committed whole or not at all, and the driver's errors become ours."""
+
+    @property
+    def location(self) -> str:
+        """The file or URL, without secrets."""
+
+    async def ready(self) -> None:
+        """Open the database, if it is not open yet."""
+
+    async def write(self, operation: Callable[[AsyncDatabase, *Ts], Awaitable[T]], *args: *Ts) -> T:
+        """Run `operation` in a write transaction. Whether an earlier try was committed makes no difference to it: where
+        that cannot be told, it is run again."""
+
+    async def write_once(self, operation: Callable[[AsyncDatabase, *Ts], Awaitable[T]], *args: *Ts) -> T:
+        """The same for an operation that answers otherwise the second time."""
+
+    async def read(self, operation: Callable[[AsyncDatabase, *Ts], Awaitable[T]], *args: *Ts) -> T:
+        """Run `operation` in a read transaction, on a snapshot."""
+
+    async def scrub(self) -> None:
+        """Leave as little as can be of what was overwritten or deleted."""
+
+    async def close(self) -> None:
+        """Close the database. Closing again does nothing."""
 
 
 class AsyncDatabase(Protocol):
@@ -30,8 +62,8 @@ class AsyncDatabase(Protocol):
     async def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement; returns how many rows it changed."""
 
-    def stream(self, statement: str, parameters: Sequence[Any] = ()) -> AsyncIterator[Any]:
-        """The rows of a statement one by one, for whoever may stop before the last."""
+    def span(self, key: tuple[int, int], span: Span, newest_first: bool) -> AsyncIterator[Any]:
+        """The messages of a part of a strand, as `span_up` selects them, for whoever may stop before the last."""
 
     async def facts(self) -> Facts:
         """What `StoreInfo` tells of the engine."""
@@ -60,6 +92,9 @@ class AsyncIndex(Protocol):
 
     async def is_current(self) -> bool:
         """Whether every row was made by this version of the analysis and the estimator, and the index is sound."""
+
+    async def condemn(self) -> None:
+        """Note that the index is damaged: it is made anew before the next search."""
 
     async def is_broken(self) -> bool:
         """Whether the index was found damaged."""

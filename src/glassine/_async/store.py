@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from .._drivers import AsyncOpening
+from .._drivers import AsyncOpening, AsyncSQLiteDriver
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
@@ -21,8 +21,8 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from .engine import AsyncEngine
 from .session import AsyncSession
-from .sqlite import AsyncSQLite
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class AsyncStore(AsyncOpening):
 
     def __init__(
         self,
-        engine: AsyncSQLite,
+        engine: AsyncEngine,
         namespace: str,
         clock: Callable[[], datetime] | None,
         new_id: Callable[[], str] | None,
@@ -246,7 +246,8 @@ def open_async(
         # Absolute: connections are opened later too, when the working directory may be another one.
         path = str(Path(path).expanduser().absolute())
     check_id("namespace", namespace)
-    return AsyncStore(AsyncSQLite(Options(path, durability, busy_timeout)), namespace, clock, new_id)
+    driver = AsyncSQLiteDriver(Options(path, durability, busy_timeout))
+    return AsyncStore(AsyncEngine(driver), namespace, clock, new_id).opened()
 
 
 def _one_of(what: str, value: T, known: Sequence[T]) -> T:

@@ -1,15 +1,47 @@
 # Generated from src/glassine/_async/database.py by scripts/unasync.py. Edit that file and run ./dev fix.
-"""What an operation needs of an engine: named statements in a transaction that is already open, and its index."""
+"""What is asked of an engine: a driver that runs operations; to them, named statements in a transaction that is
+already open, and an index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from .._queries import Queries
 from ..exchange import Facts, Place
 from ..indexing import Words
 from ..searching import Form
+from ..tree import Span
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class Driver(Protocol):
+    """Runs an operation in one transaction: it is committed whole or not at all, and the driver's errors become ours."""
+
+    @property
+    def location(self) -> str:
+        """The file or URL, without secrets."""
+
+    def ready(self) -> None:
+        """Open the database, if it is not open yet."""
+
+    def write(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+        """Run `operation` in a write transaction. Whether an earlier try was committed makes no difference to it: where
+        that cannot be told, it is run again."""
+
+    def write_once(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+        """The same for an operation that answers otherwise the second time."""
+
+    def read(self, operation: Callable[[Database, *Ts], T], *args: *Ts) -> T:
+        """Run `operation` in a read transaction, on a snapshot."""
+
+    def scrub(self) -> None:
+        """Leave as little as can be of what was overwritten or deleted."""
+
+    def close(self) -> None:
+        """Close the database. Closing again does nothing."""
 
 
 class Database(Protocol):
@@ -31,8 +63,8 @@ class Database(Protocol):
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement; returns how many rows it changed."""
 
-    def stream(self, statement: str, parameters: Sequence[Any] = ()) -> Iterator[Any]:
-        """The rows of a statement one by one, for whoever may stop before the last."""
+    def span(self, key: tuple[int, int], span: Span, newest_first: bool) -> Iterator[Any]:
+        """The messages of a part of a strand, as `span_up` selects them, for whoever may stop before the last."""
 
     def facts(self) -> Facts:
         """What `StoreInfo` tells of the engine."""
@@ -61,6 +93,9 @@ class Index(Protocol):
 
     def is_current(self) -> bool:
         """Whether every row was made by this version of the analysis and the estimator, and the index is sound."""
+
+    def condemn(self) -> None:
+        """Note that the index is damaged: it is made anew before the next search."""
 
     def is_broken(self) -> bool:
         """Whether the index was found damaged."""

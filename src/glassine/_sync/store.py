@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from .._drivers import Opening
+from .._drivers import Opening, SQLiteDriver
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
@@ -22,8 +22,8 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from .engine import Engine
 from .session import Session
-from .sqlite import SQLite
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Store(Opening):
 
     def __init__(
         self,
-        engine: SQLite,
+        engine: Engine,
         namespace: str,
         clock: Callable[[], datetime] | None,
         new_id: Callable[[], str] | None,
@@ -247,7 +247,8 @@ def open(
         # Absolute: connections are opened later too, when the working directory may be another one.
         path = str(Path(path).expanduser().absolute())
     check_id("namespace", namespace)
-    return Store(SQLite(Options(path, durability, busy_timeout)), namespace, clock, new_id)
+    driver = SQLiteDriver(Options(path, durability, busy_timeout))
+    return Store(Engine(driver), namespace, clock, new_id).opened()
 
 
 def _one_of(what: str, value: T, known: Sequence[T]) -> T:

@@ -30,6 +30,10 @@ CHUNK_REPEATS = 256
 # The longest phrase that is found wherever the border of a chunk falls, in tokens. Queries are cut to it.
 LONGEST_PHRASE = 128
 
+# Characters that are taken at a time, about: the copies made on the way take several times the memory of their text.
+_BLOCK = 1 << 18
+_SPACE = re.compile(r"\s")
+
 # Lower-case letters and digits; a space for anything else.
 _LOWER_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
 
@@ -94,6 +98,20 @@ def segment(text: str) -> list[str]:
     Tokens hold only ASCII letters and digits, letters and digits of other scripts and their combining marks; no
     engine has a reason to cut them further. Takes any string; a text without a letter or digit gives no tokens.
     """
+    if len(text) <= _BLOCK:
+        return _segment(text)
+    tokens: list[str] = []
+    start = 0
+    while start < len(text):
+        # A space joins to nothing before it, so that what stands on either side folds and segments by itself.
+        space = _SPACE.search(text, start + _BLOCK)
+        end = space.start() if space else len(text)
+        tokens += _segment(text[start:end])
+        start = end
+    return tokens
+
+
+def _segment(text: str) -> list[str]:
     if text.isascii():
         return _stemmed(text.encode("ascii").translate(_LOWER_WORDS).decode("ascii").split())
     tokens: list[str] = []

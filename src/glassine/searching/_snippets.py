@@ -68,16 +68,15 @@ def snippet(text: str, query: Query, width: int = WIDTH) -> Snippet:
     `width` is in columns of a terminal, of which a CJK character takes two and a combining mark none; marks and
     ellipses come on top. A piece never begins or ends within a character as a reader sees it, nor a mark.
     """
-    hits: Sequence[Hit] = ()
+    hits: list[Hit] = []
     for form in (query.strict, query.loose):
-        if hits := _hits(text, form):
+        if hits := [(*_whole(text, start, end), phrase) for start, end, phrase in _hits(text, form)]:
             break
     first, last = _best(hits, width) if hits else (0, 0)
     start, end = _widened(text, first, last, width)
     places: list[tuple[int, int]] = []
     for begin, stop, _ in sorted(hits):
-        here, there = _whole(text, begin, stop)
-        here, there = max(here, start, places[-1][1] + start if places else 0), min(there, end)
+        here, there = max(begin, start, places[-1][1] + start if places else 0), min(stop, end)
         if here < there:
             places.append((here - start, there - start))
     return Snippet(text[start:end], start, tuple(places), start > 0, end < len(text))
@@ -105,9 +104,9 @@ def _windows(text: str, form: Form) -> Iterator[tuple[int, int]]:
     if len(text) > _WINDOW:
         for phrase in form.phrases:
             if (place := text.find(phrase.runs[0])) >= 0:
-                yield max(place - _MARGIN, 0), place + _MARGIN
+                yield _boundary_before(text, place - _MARGIN), place + _MARGIN
     for start in range(0, len(text), _WINDOW):
-        yield max(start - _MARGIN, 0), start + _WINDOW
+        yield _boundary_before(text, start - _MARGIN), start + _WINDOW
 
 
 def _hits_in(folded: str, form: Form) -> list[Hit]:
@@ -268,13 +267,9 @@ def _columns(text: str) -> list[int]:
 
 def _widened(text: str, first: int, last: int, width: int) -> tuple[int, int]:
     """The hit with what stands around it: a third of the room before, the rest after, as far as there is text."""
-    first, last = _whole(text, first, last)
     core = list(accumulate(_columns(text[first : min(last, first + width)])))
     if core and (core[-1] > width or last - first > width):
-        end = first + max(bisect_right(core, width), 1)
-        while end > first and not _is_boundary(text, end):
-            end -= 1
-        return first, end
+        return first, max(_boundary_before(text, first + bisect_right(core, width)), first)
     room = width - (core[-1] if core else 0)
     before = list(accumulate(_columns(text[max(first - room, 0) : first])[::-1]))
     after = list(accumulate(_columns(text[last : last + room])))
@@ -320,11 +315,16 @@ def _is_spaced(character: str) -> bool:
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:
     """A stretch widened to whole characters as a reader sees them."""
-    while start > 0 and not _is_boundary(text, start):
-        start -= 1
-    while end < len(text) and not _is_boundary(text, end):
+    while not _is_boundary(text, end):
         end += 1
-    return start, end
+    return _boundary_before(text, start), end
+
+
+def _boundary_before(text: str, place: int) -> int:
+    place = max(place, 0)
+    while not _is_boundary(text, place):
+        place -= 1
+    return place
 
 
 @cache
@@ -350,7 +350,7 @@ def _is_boundary(text: str, place: int) -> bool:
     before, after = text[place - 1], text[place]
     if before < "\u0300" and after < "\u00ad":
         return not (before == "\r" and after == "\n")
-    if _extends(after) or before == _ZWJ:
+    if _extends(after) or (before == _ZWJ and not after.isalnum()):
         return False
     if "\u1160" <= after <= "\u11ff":  # a vowel or final of Hangul goes with the jamo or syllable before it
         return not ("\u1100" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3")

@@ -65,13 +65,11 @@ def estimate_tokens(text: str, family: str = "o200k") -> int:
             units += n * SCRIPT_UNITS[script][number]
         if JOINER_RULE in pairs or MARK_RULE in pairs:
             units += _rule_units(rules(piece), number)
-    return (ceil(units / UNITS) or 1) if text else 0
+    return ceil(units / UNITS)
 
 
 def estimate_all(text: str) -> tuple[int, int, int, int, int]:
     """The estimates for all of `FAMILIES`, in that order, from one pass over `text`."""
-    if not text:
-        return 0, 0, 0, 0, 0
     first, second, third, fourth = _TABLES
     extra = o200k = claude3 = claude48 = gemma3 = 0.0
     for piece, pairs, scripts in blocks(text):
@@ -94,11 +92,11 @@ def estimate_all(text: str) -> tuple[int, int, int, int, int]:
             gemma3 += _rule_units(found, 3)
     safe = max(o200k, claude3, gemma3) + extra
     return (
-        ceil(o200k / UNITS) or 1,
-        ceil(claude3 / UNITS) or 1,
-        ceil(claude48 / UNITS) or 1,
-        ceil(gemma3 / UNITS) or 1,
-        ceil(safe / UNITS) or 1,
+        ceil(o200k / UNITS),
+        ceil(claude3 / UNITS),
+        ceil(claude48 / UNITS),
+        ceil(gemma3 / UNITS),
+        ceil(safe / UNITS),
     )
 
 

@@ -59,8 +59,17 @@ async def put_externals(db: AsyncDatabase, head: Head, seq: int, draft: Draft) -
             for number, piece in _chunks(external.data):
                 await db.run(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
         elif not await db.rows(queries.blob_has, (head.ns, external.digest)):
-            for number, piece in _chunks(external.data):
-                await db.run(queries.blob_add, (head.ns, external.digest, number, piece))
+            await _add_blob(db, head.ns, external.digest, external.data)
+
+
+async def _add_blob(db: AsyncDatabase, ns: int, digest: bytes, data: bytes) -> None:
+    queries = db.queries
+    for number, piece in _chunks(data):
+        if not await db.run(queries.blob_add, (ns, digest, number, piece)):
+            # Another session brought it at the same moment. Invariant: whoever uses a blob holds it until the commit.
+            if not await db.rows(queries.blob_has, (ns, digest)):
+                await _add_blob(db, ns, digest, data)
+            return
 
 
 async def drop(db: AsyncDatabase, head: Head, seq: int, externals: int) -> None:
@@ -79,9 +88,12 @@ async def drop_externals(db: AsyncDatabase, head: Head, seq: int) -> None:
 
 
 async def drop_unused_blobs(db: AsyncDatabase, ns: int, digests: set[bytes]) -> None:
-    for digest in digests:
-        if not await db.rows(db.queries.blob_used, (ns, digest)):
-            await db.run(db.queries.blob_delete, (ns, digest))
+    queries = db.queries
+    for digest in sorted(digests):
+        # Invariant: the blob is held before its users are counted, so that nobody becomes one in between.
+        held = await db.rows(queries.blob_lock, (ns, digest))
+        if held and not await db.rows(queries.blob_used, (ns, digest)):
+            await db.run(queries.blob_delete, (ns, digest))
 
 
 async def message(db: AsyncDatabase, ns: int, session: int, row: tuple[Any, ...]) -> Message:

@@ -8,13 +8,22 @@ from ... import indexing
 from ...errors import CorruptMessageError
 from ...exchange import Cursor, Progress
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION
-from ...records import Ref
 from ..database import AsyncDatabase
 from . import bodies
 from .editing import recount
-from .heads import find_head, totals_at
+from .heads import head_of, totals_at
 
 STEP = 200
+
+
+async def waits(db: AsyncDatabase) -> bool:
+    """Whether something must be indexed before a search sees everything."""
+    return await db.index.waits()
+
+
+async def condemn(db: AsyncDatabase) -> None:
+    """Note that the index was found damaged."""
+    await db.index.condemn()
 
 
 async def catch_up(db: AsyncDatabase, anew: bool, cursor: Cursor, done: int) -> Progress:
@@ -27,16 +36,22 @@ async def catch_up(db: AsyncDatabase, anew: bool, cursor: Cursor, done: int) -> 
         await db.index.settle(done=False)
         # What stood in the way of settling is a damaged index: the next step makes it anew.
         return Progress(Cursor() if await db.index.is_broken() else None, total, total)
-    rows = await db.rows(db.queries.node_stale, (*cursor, INDEX_VERSION, ESTIMATOR_VERSION, STEP))
-    for row in rows:
-        await _index(db, row)
-    ended = {(row[0], row[1]) for row in rows} | ({cursor[:2]} if cursor.session else set())
-    if len(rows) == STEP:
-        ended.discard((rows[-1][0], rows[-1][1]))
-    for ns, session in sorted(ended):
-        await _recount(db, ns, session)
-    if len(rows) == STEP:
-        return Progress(Cursor(*rows[-1][:4]), done + len(rows), total)
+    versions = (INDEX_VERSION, ESTIMATOR_VERSION)
+    keys = await db.rows(db.queries.node_stale_keys, (*cursor, *versions, STEP))
+    ended = {(key[0], key[1]) for key in keys} | ({cursor[:2]} if cursor.session else set())
+    sessions = sorted(ended)
+    # Invariant: a session is held before its messages are read, so that no writer changes one in between.
+    for key in sessions:
+        await db.row(db.queries.session_by_key, key)
+    if keys:
+        for row in await db.rows(db.queries.node_stale, (*cursor, *keys[-1], *versions)):
+            await _index(db, row)
+    if len(keys) == STEP:
+        sessions.remove((keys[-1][0], keys[-1][1]))
+    for key in sessions:
+        await _recount(db, *key)
+    if len(keys) == STEP:
+        return Progress(Cursor(*keys[-1]), done + len(keys), total)
     await db.index.settle(done=True)
     return Progress(None, total, total)
 
@@ -60,9 +75,7 @@ async def _recount(db: AsyncDatabase, ns: int, session: int) -> None:
     found = await db.row(db.queries.session_by_key, (ns, session))
     if found is None:
         return
-    namespace = (await db.row(db.queries.namespace_name, (ns,)))[0]
-    ref = Ref(namespace, found[0])
-    head = await find_head(db, ref)
-    if head is not None:
-        await recount(db, head)
-        await db.run(db.queries.session_set_totals, (ns, found[0], *await totals_at(db, head, head.leaf)))
+    id, _, _, _, _, *row = found
+    head = head_of(ns, row)
+    await recount(db, head)
+    await db.run(db.queries.session_set_totals, (ns, id, *await totals_at(db, head, head.leaf)))

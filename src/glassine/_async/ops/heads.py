@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..._ids import RESERVED_PREFIX
@@ -55,7 +56,7 @@ async def find_head(db: AsyncDatabase, ref: Ref) -> Head | None:
     if ns is None:
         return None
     row = await db.row(db.queries.session_head, (ns, ref.session))
-    return None if row is None else _head(ns, row)
+    return None if row is None else head_of(ns, row)
 
 
 async def need_message_head(db: AsyncDatabase, ref: Ref, message_id: str, named_as: str = "message") -> Head:
@@ -71,7 +72,9 @@ async def create(db: AsyncDatabase, ref: Ref, now: int) -> Head:
     if ns is None:
         ns = db.namespaces[ref.namespace] = (await db.rows(db.queries.namespace_add, (ref.namespace,)))[0][0]
     session = (await db.rows(db.queries.session_next_key, (ns,)))[0][0]
-    await db.run(db.queries.session_add, (ns, ref.session, session, now))
+    if not await db.run(db.queries.session_add, (ns, ref.session, session, now)):
+        # Another writer made it meanwhile (and perhaps deleted it again).
+        return await find_head(db, ref) or await create(db, ref, now)
     await db.run(db.queries.tombstone_drop, (ns, 0, 2, ref.session))
     return Head(ns, session, 0, 1, 1, 0, None, True, NOTHING)
 
@@ -139,7 +142,8 @@ async def path_to(db: AsyncDatabase, head: Head, leaf: Position | None) -> Path:
     return Path(await db.rows(db.queries.path, (head.ns, head.session, *leaf)))
 
 
-def _head(ns: int, row: tuple[Any, ...]) -> Head:
+def head_of(ns: int, row: Sequence[Any]) -> Head:
+    """The head in a row of `session_head`."""
     session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open, *totals = row
     leaf = None if leaf_seq is None else Position(leaf_strand, leaf_seq)
     return Head(ns, session, change, next_seq, next_strand, messages, leaf, bool(leaf_open), Totals(*totals))

@@ -102,7 +102,6 @@ async def recent(
 
 async def _walk(db: AsyncDatabase, planned: Plan, newest_first: bool) -> AsyncIterator[tuple[Message, int, int, int]]:
     """(message, index of its piece, seq, bytes) for all that the plan shows."""
-    statement = db.queries.span_down if newest_first else db.queries.span_up
     ns, session, pieces, _ = planned
     stored, roles, known = Message.stored, ROLES, len(ROLES)
     for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
@@ -110,7 +109,7 @@ async def _walk(db: AsyncDatabase, planned: Plan, newest_first: bool) -> AsyncIt
         if isinstance(piece, Overlay):
             yield summary_message(piece), index, 0, piece.size
             continue
-        async for row in db.stream(statement, (ns, session, *piece)):
+        async for row in db.span((ns, session), piece, newest_first):
             seq, id, role, externals, size, codec, data = row
             if externals or data is None or not 0 <= role < known:
                 yield await bodies.message(db, ns, session, row), index, seq, size

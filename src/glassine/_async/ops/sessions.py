@@ -14,10 +14,6 @@ from .heads import Head, create, find_head, namespace_key, save_head
 _KINDS: tuple[Any, ...] = ("message", "overlay", "session")
 
 
-async def ready(db: AsyncDatabase) -> None:
-    """Nothing to do: a connection that answers is open, and migrated."""
-
-
 async def info(db: AsyncDatabase, ref: Ref) -> SessionInfo | None:
     ns = await namespace_key(db, ref.namespace)
     if ns is None:

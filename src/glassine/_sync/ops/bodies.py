@@ -60,8 +60,17 @@ def put_externals(db: Database, head: Head, seq: int, draft: Draft) -> None:
             for number, piece in _chunks(external.data):
                 db.run(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
         elif not db.rows(queries.blob_has, (head.ns, external.digest)):
-            for number, piece in _chunks(external.data):
-                db.run(queries.blob_add, (head.ns, external.digest, number, piece))
+            _add_blob(db, head.ns, external.digest, external.data)
+
+
+def _add_blob(db: Database, ns: int, digest: bytes, data: bytes) -> None:
+    queries = db.queries
+    for number, piece in _chunks(data):
+        if not db.run(queries.blob_add, (ns, digest, number, piece)):
+            # Another session brought it at the same moment. Invariant: whoever uses a blob holds it until the commit.
+            if not db.rows(queries.blob_has, (ns, digest)):
+                _add_blob(db, ns, digest, data)
+            return
 
 
 def drop(db: Database, head: Head, seq: int, externals: int) -> None:
@@ -80,9 +89,12 @@ def drop_externals(db: Database, head: Head, seq: int) -> None:
 
 
 def drop_unused_blobs(db: Database, ns: int, digests: set[bytes]) -> None:
-    for digest in digests:
-        if not db.rows(db.queries.blob_used, (ns, digest)):
-            db.run(db.queries.blob_delete, (ns, digest))
+    queries = db.queries
+    for digest in sorted(digests):
+        # Invariant: the blob is held before its users are counted, so that nobody becomes one in between.
+        held = db.rows(queries.blob_lock, (ns, digest))
+        if held and not db.rows(queries.blob_used, (ns, digest)):
+            db.run(queries.blob_delete, (ns, digest))
 
 
 def message(db: Database, ns: int, session: int, row: tuple[Any, ...]) -> Message:

@@ -9,13 +9,22 @@ from ... import indexing
 from ...errors import CorruptMessageError
 from ...exchange import Cursor, Progress
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION
-from ...records import Ref
 from ..database import Database
 from . import bodies
 from .editing import recount
-from .heads import find_head, totals_at
+from .heads import head_of, totals_at
 
 STEP = 200
+
+
+def waits(db: Database) -> bool:
+    """Whether something must be indexed before a search sees everything."""
+    return db.index.waits()
+
+
+def condemn(db: Database) -> None:
+    """Note that the index was found damaged."""
+    db.index.condemn()
 
 
 def catch_up(db: Database, anew: bool, cursor: Cursor, done: int) -> Progress:
@@ -28,16 +37,22 @@ def catch_up(db: Database, anew: bool, cursor: Cursor, done: int) -> Progress:
         db.index.settle(done=False)
         # What stood in the way of settling is a damaged index: the next step makes it anew.
         return Progress(Cursor() if db.index.is_broken() else None, total, total)
-    rows = db.rows(db.queries.node_stale, (*cursor, INDEX_VERSION, ESTIMATOR_VERSION, STEP))
-    for row in rows:
-        _index(db, row)
-    ended = {(row[0], row[1]) for row in rows} | ({cursor[:2]} if cursor.session else set())
-    if len(rows) == STEP:
-        ended.discard((rows[-1][0], rows[-1][1]))
-    for ns, session in sorted(ended):
-        _recount(db, ns, session)
-    if len(rows) == STEP:
-        return Progress(Cursor(*rows[-1][:4]), done + len(rows), total)
+    versions = (INDEX_VERSION, ESTIMATOR_VERSION)
+    keys = db.rows(db.queries.node_stale_keys, (*cursor, *versions, STEP))
+    ended = {(key[0], key[1]) for key in keys} | ({cursor[:2]} if cursor.session else set())
+    sessions = sorted(ended)
+    # Invariant: a session is held before its messages are read, so that no writer changes one in between.
+    for key in sessions:
+        db.row(db.queries.session_by_key, key)
+    if keys:
+        for row in db.rows(db.queries.node_stale, (*cursor, *keys[-1], *versions)):
+            _index(db, row)
+    if len(keys) == STEP:
+        sessions.remove((keys[-1][0], keys[-1][1]))
+    for key in sessions:
+        _recount(db, *key)
+    if len(keys) == STEP:
+        return Progress(Cursor(*keys[-1]), done + len(keys), total)
     db.index.settle(done=True)
     return Progress(None, total, total)
 
@@ -61,9 +76,7 @@ def _recount(db: Database, ns: int, session: int) -> None:
     found = db.row(db.queries.session_by_key, (ns, session))
     if found is None:
         return
-    namespace = db.row(db.queries.namespace_name, (ns,))[0]
-    ref = Ref(namespace, found[0])
-    head = find_head(db, ref)
-    if head is not None:
-        recount(db, head)
-        db.run(db.queries.session_set_totals, (ns, found[0], *totals_at(db, head, head.leaf)))
+    id, _, _, _, _, *row = found
+    head = head_of(ns, row)
+    recount(db, head)
+    db.run(db.queries.session_set_totals, (ns, id, *totals_at(db, head, head.leaf)))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..._ids import RESERVED_PREFIX
@@ -56,7 +57,7 @@ def find_head(db: Database, ref: Ref) -> Head | None:
     if ns is None:
         return None
     row = db.row(db.queries.session_head, (ns, ref.session))
-    return None if row is None else _head(ns, row)
+    return None if row is None else head_of(ns, row)
 
 
 def need_message_head(db: Database, ref: Ref, message_id: str, named_as: str = "message") -> Head:
@@ -72,7 +73,9 @@ def create(db: Database, ref: Ref, now: int) -> Head:
     if ns is None:
         ns = db.namespaces[ref.namespace] = db.rows(db.queries.namespace_add, (ref.namespace,))[0][0]
     session = db.rows(db.queries.session_next_key, (ns,))[0][0]
-    db.run(db.queries.session_add, (ns, ref.session, session, now))
+    if not db.run(db.queries.session_add, (ns, ref.session, session, now)):
+        # Another writer made it meanwhile (and perhaps deleted it again).
+        return find_head(db, ref) or create(db, ref, now)
     db.run(db.queries.tombstone_drop, (ns, 0, 2, ref.session))
     return Head(ns, session, 0, 1, 1, 0, None, True, NOTHING)
 
@@ -140,7 +143,8 @@ def path_to(db: Database, head: Head, leaf: Position | None) -> Path:
     return Path(db.rows(db.queries.path, (head.ns, head.session, *leaf)))
 
 
-def _head(ns: int, row: tuple[Any, ...]) -> Head:
+def head_of(ns: int, row: Sequence[Any]) -> Head:
+    """The head in a row of `session_head`."""
     session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open, *totals = row
     leaf = None if leaf_seq is None else Position(leaf_strand, leaf_seq)
     return Head(ns, session, change, next_seq, next_strand, messages, leaf, bool(leaf_open), Totals(*totals))

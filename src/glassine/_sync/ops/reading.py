@@ -101,7 +101,6 @@ def recent(
 
 def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Message, int, int, int]]:
     """(message, index of its piece, seq, bytes) for all that the plan shows."""
-    statement = db.queries.span_down if newest_first else db.queries.span_up
     ns, session, pieces, _ = planned
     stored, roles, known = Message.stored, ROLES, len(ROLES)
     for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
@@ -109,7 +108,7 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
         if isinstance(piece, Overlay):
             yield summary_message(piece), index, 0, piece.size
             continue
-        for row in db.stream(statement, (ns, session, *piece)):
+        for row in db.span((ns, session), piece, newest_first):
             seq, id, role, externals, size, codec, data = row
             if externals or data is None or not 0 <= role < known:
                 yield bodies.message(db, ns, session, row), index, seq, size

@@ -13,7 +13,7 @@ from ...records import Ref
 from ...tree import Path, Position
 from ..database import Database
 from . import bodies
-from .heads import find_head, namespace_key, path_to
+from .heads import find_head, head_of, namespace_key, path_to
 from .reading import list_overlays
 
 
@@ -23,6 +23,7 @@ class _Session(NamedTuple):
     id: str
     kind: str | None
     parent: str | None
+    has_forks: bool
     path: Path
     summaries: list[tuple[Overlay, Path]]
 
@@ -30,13 +31,13 @@ class _Session(NamedTuple):
         return any(item.first.seq <= at.seq <= item.last.seq and at in path for item, path in self.summaries)
 
 
-def _session(db: Database, namespace: str, ns: int, key: int) -> _Session:
-    id, kind, parent = db.row(db.queries.session_by_key, (ns, key))
-    head = find_head(db, Ref(namespace, id))
-    assert head is not None
-    summaries = [overlay for overlay in list_overlays(db, head) if overlay.kind == "summary"]
+def _session(db: Database, ns: int, key: int) -> _Session:
+    id, kind, parent, has_overlays, has_forks, *row = db.row(db.queries.session_by_key, (ns, key))
+    head = head_of(ns, row)
+    overlays = list_overlays(db, head) if has_overlays else ()
+    summaries = [overlay for overlay in overlays if overlay.kind == "summary"]
     covered = [(overlay, path_to(db, head, overlay.last)) for overlay in summaries]
-    return _Session(id, kind, parent, path_to(db, head, head.leaf), covered)
+    return _Session(id, kind, parent, bool(has_forks), path_to(db, head, head.leaf), covered)
 
 
 def search(db: Database, asked: Asked, complete: bool) -> list[Found] | None:
@@ -75,6 +76,7 @@ class _Gathering:
         self.db, self.ns, self.asked = db, ns, asked
         self.sessions: dict[int, _Session] = {}
         self.roots: dict[str, str] = {}
+        self.families: dict[str, list[tuple[str, int]]] = {}
         self.seen: set[tuple[int, int]] = set()
         self.found: list[list[Found]] = []
         self.by_id: dict[tuple[str, str], list[list[Found]]] = {}
@@ -103,23 +105,25 @@ class _Gathering:
         found = []
         for group in self.found:
             best = group[0]
-            root = self.roots[best.session_id]
             if self.asked.session is None:
-                self._complete(group, root)
-            origin = next((hit for hit in group if hit.session_id == root), best)
-            copies = tuple(hit.session_id for hit in group if hit is not origin)
-            found.append(origin._replace(copies=copies, score=best.score, strict=best.strict))
+                self._complete(group, self.roots[best.session_id])
+            origin, *copies = group
+            ids = tuple(copy.session_id for copy in copies)
+            found.append(origin._replace(copies=ids, score=best.score, strict=best.strict))
         return found
 
     def _complete(self, group: list[Found], root: str) -> None:
-        """Add what was not offered: the search stops as soon as there is enough."""
-        best, known = group[0], {hit.session_id for hit in group}
-        for id, key in self.db.rows(self.db.queries.session_forks, (self.ns, root)):
-            if id in known:
-                continue
-            row = self.db.row(self.db.queries.node_find, (self.ns, key, best.message.id))
-            hit = row and self._look_up(key, Position(row[0], row[1]), best.score, best.strict)
-            if hit and _same(hit.message, best.message):
+        """Add what was not offered, as a search stops as soon as there is enough; the nearest to the origin first."""
+        best, known = group[0], {hit.session_id: hit for hit in group}
+        group.clear()
+        if root not in self.families:
+            self.families[root] = self.db.rows(self.db.queries.session_forks, (self.ns, root))
+        for id, key in self.families[root]:
+            hit = known.get(id)
+            if hit is None:
+                row = self.db.row(self.db.queries.node_find, (self.ns, key, best.message.id))
+                hit = row and self._look_up(key, Position(row[0], row[1]), best.score, best.strict)
+            if hit is not None and (hit is best or _same(hit.message, best.message)):
                 group.append(hit)
 
     def _look_up(self, key: int, at: Position, score: float, strict: bool) -> Found | None:
@@ -134,8 +138,10 @@ class _Gathering:
         if (asked.since is not None and time < asked.since) or (asked.until is not None and time >= asked.until):
             return None
         if (session := self.sessions.get(key)) is None:
-            session = self.sessions[key] = _session(db, asked.namespace, self.ns, key)
-            self.roots[session.id] = self._root(session)
+            session = self.sessions[key] = _session(db, self.ns, key)
+            self.roots[session.id] = root = self._root(session)
+            if root == session.id and not session.has_forks:
+                self.families[root] = [(root, key)]
         active = at in session.path
         if asked.on_path and not active:
             return None
@@ -145,7 +151,9 @@ class _Gathering:
     def _root(self, session: _Session) -> str:
         """The session that a fork, or a fork of a fork, was made from."""
         root, kind, parent, met = session.id, session.kind, session.parent, {session.id}
-        while kind == "fork" and parent is not None and parent not in met:
+        while kind == "fork" and parent is not None:
+            if parent in met:  # a circle: whoever described them was mistaken, but each must give the same answer
+                return min(met)
             met.add(parent)
             row = self.db.row(self.db.queries.session_lineage, (self.ns, parent))
             if row is None:

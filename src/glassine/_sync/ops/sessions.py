@@ -15,10 +15,6 @@ from .heads import Head, create, find_head, namespace_key, save_head
 _KINDS: tuple[Any, ...] = ("message", "overlay", "session")
 
 
-def ready(db: Database) -> None:
-    """Nothing to do: a connection that answers is open, and migrated."""
-
-
 def info(db: Database, ref: Ref) -> SessionInfo | None:
     ns = namespace_key(db, ref.namespace)
     if ns is None:

@@ -210,6 +210,10 @@ DELETE FROM spill WHERE ns = ? AND session = ? AND seq = ?;
 -- name: blob_has
 SELECT 1 FROM blob WHERE ns = ? AND digest = ? LIMIT 1;
 
+-- Nothing to lock here: there is one writer.
+-- name: blob_lock
+SELECT 1 FROM blob WHERE ns = ? AND digest = ? LIMIT 1;
+
 -- name: blob_add
 INSERT INTO blob (ns, digest, chunk, data) VALUES (?, ?, ?, ?);
 
@@ -416,9 +420,15 @@ SELECT (SELECT coalesce(sum(docs), 0) FROM node) - (SELECT count(*) FROM pending
 -- name: words_optimize
 INSERT INTO words (words) VALUES ('optimize');
 
+-- Not `ORDER BY rank`: FTS5 then keeps all matches while it sorts, and works out the weights of the phrases twice when
+-- `rank` is selected, too.
 -- name: words_ranked
-SELECT session, strand, seq, -rank FROM words
-WHERE words MATCH ? AND rank MATCH 'bm25(0.0, 1.0, 1.0, 1.0, 1.0)' ORDER BY rank;
+SELECT w.session, w.strand, w.seq, -best.score
+FROM (
+    SELECT rowid AS doc, bm25(words, 0.0, 1.0, 1.0, 1.0, 1.0) AS score FROM words
+    WHERE words MATCH ?1 ORDER BY score, doc LIMIT ?2 OFFSET ?3
+) best CROSS JOIN words w ON w.rowid = best.doc
+ORDER BY best.score, best.doc;
 
 -- name: words_measured
 SELECT session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
@@ -445,11 +455,17 @@ UPDATE session SET path_length = ?3, path_size = ?4, path_o200k = ?5, path_claud
     path_gemma3 = ?8, path_safe = ?9
 WHERE ns = ?1 AND id = ?2;
 
+-- name: node_stale_keys
+SELECT ns, session, strand, seq FROM node
+WHERE (ns, session, strand, seq) > (?, ?, ?, ?) AND (analysis <> ? OR estimator <> ?)
+ORDER BY ns, session, strand, seq LIMIT ?;
+
 -- name: node_stale
 SELECT n.ns, n.session, n.strand, n.seq, n.id, n.role, n.externals, n.size, n.doc, n.docs, b.codec, b.data
 FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
-WHERE (n.ns, n.session, n.strand, n.seq) > (?, ?, ?, ?) AND (n.analysis <> ? OR n.estimator <> ?)
-ORDER BY n.ns, n.session, n.strand, n.seq LIMIT ?;
+WHERE (n.ns, n.session, n.strand, n.seq) > (?, ?, ?, ?) AND (n.ns, n.session, n.strand, n.seq) <= (?, ?, ?, ?)
+    AND (n.analysis <> ? OR n.estimator <> ?)
+ORDER BY n.ns, n.session, n.strand, n.seq;
 
 -- name: node_count
 SELECT count(*) FROM node;
@@ -469,17 +485,24 @@ FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq 
 WHERE n.ns = ? AND n.session = ? AND n.strand = ? AND n.seq = ?;
 
 -- name: session_by_key
-SELECT id, lineage_kind, lineage_session FROM session WHERE ns = ? AND session = ?;
+SELECT id, lineage_kind, lineage_session,
+    EXISTS (SELECT 1 FROM overlay o WHERE o.ns = session.ns AND o.session = session.session),
+    EXISTS (
+        SELECT 1 FROM session f WHERE f.ns = session.ns AND f.lineage_session = session.id AND f.lineage_kind = 'fork'
+    ),
+    session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open,
+    path_length, path_size, path_o200k, path_claude3, path_claude48, path_gemma3, path_safe
+FROM session WHERE ns = ? AND session = ?;
 
 -- name: session_lineage
 SELECT lineage_kind, lineage_session FROM session WHERE ns = ? AND id = ?;
 
--- A session and all that was forked from it, or from a fork of it.
+-- A session, and then all that was forked from it or from a fork of it.
 -- name: session_forks
 WITH RECURSIVE family (id, session) AS (
     SELECT id, session FROM session WHERE ns = ?1 AND id = ?2
     UNION
-    SELECT s.id, s.session FROM family f JOIN session s ON s.ns = ?1 AND s.lineage_session = f.id
+    SELECT s.id, s.session FROM family f CROSS JOIN session s ON s.ns = ?1 AND s.lineage_session = f.id
     WHERE s.lineage_kind = 'fork'
 )
-SELECT id, session FROM family ORDER BY session;
+SELECT id, session FROM family ORDER BY id <> ?2, session;

@@ -234,4 +234,4 @@ CREATE TABLE meta (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX session_forks ON session (ns, lineage_session) WHERE lineage_kind = 'fork';
+CREATE INDEX session_forks ON session (ns, lineage_session, session) WHERE lineage_kind = 'fork';

@@ -128,30 +128,30 @@ async def what_is_gone_is_not_found(store: AsyncStore) -> None:
         return _found([*here, *await store.search(word), *apart])
 
     session, other = store.session("s"), store.session("t")
-    words = ["秘密一", "秘密二", "秘密三", "秘密四", "秘密五"]
+    words = ["春雨", "夏祭り", "秋刀魚", "冬至", "正月"]
     await session.append([say(f"m{number}", word) for number, word in enumerate(words)])
-    await other.append(say("t1", "秘密六"))
+    await other.append(say("t1", "七夕"))
     for word in words:
         equal(len(await looked_for(word)), 2, f"{word!r} before")
     await session.update(say("m0", "改めた"))
-    equal(await looked_for("秘密一"), [], "what was updated")
+    equal(await looked_for("春雨"), [], "what was updated")
     equal(await looked_for("改めた"), ["m0", "m0"], "the new text")
     await session.delete("m1")
-    equal(await looked_for("秘密二"), [], "what was deleted")
+    equal(await looked_for("夏祭り"), [], "what was deleted")
     await session.redact("m2")
-    equal(await looked_for("秘密三"), [], "what was redacted")
+    equal(await looked_for("秋刀魚"), [], "what was redacted")
     await store.reindex()
     for word in words[:3]:
         equal(await looked_for(word), [], f"{word!r} after reindex")
-    equal(await looked_for("秘密四"), ["m3", "m3"], "what stayed, after reindex")
+    equal(await looked_for("冬至"), ["m3", "m3"], "what stayed, after reindex")
     await session.clear()
-    equal(await looked_for("秘密四"), [], "what was cleared")
-    await session.append(say("m1", "秘密七"))
-    equal(await looked_for("秘密七"), ["m1", "m1"], "what came after clear")
+    equal(await looked_for("冬至"), [], "what was cleared")
+    await session.append(say("m1", "花見"))
+    equal(await looked_for("花見"), ["m1", "m1"], "what came after clear")
     await store.delete_session("t")
-    equal(await looked_for("秘密六"), [], "what went with its session")
+    equal(await looked_for("七夕"), [], "what went with its session")
     await other.append(say("t1", "別の話"))
-    equal(await looked_for("秘密六"), [], "a session made anew")
+    equal(await looked_for("七夕"), [], "a session made anew")
     equal((await store.verify()).problems, (), "what verify finds")
 
 
@@ -320,8 +320,7 @@ async def others_may_write_while_one_searches(store: AsyncStore) -> None:
             await store.session(name).append(say(f"{name}{number}", f"alpha {name}"))
 
     async def look() -> None:
-        for _ in range(20):
-            results.append(await store.search("alpha", 1000))
+        results.extend([await store.search("alpha", 1000) for _ in range(20)])
 
     await together_async([lambda: write("a"), look, lambda: write("b"), look])
     equal(len(await store.search("alpha", 1000)), 80, "in the end")

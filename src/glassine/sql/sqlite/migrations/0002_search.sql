@@ -37,4 +37,4 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 
 -- Which sessions were forked from a session: a search puts their copies of a message together.
-CREATE INDEX session_forks ON session (ns, lineage_session) WHERE lineage_kind = 'fork';
+CREATE INDEX session_forks ON session (ns, lineage_session, session) WHERE lineage_kind = 'fork';

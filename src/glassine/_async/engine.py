@@ -1,26 +1,12 @@
-"""The SQLite engine: each method is one operation in one transaction."""
+"""The operations of a store, each in one transaction of the driver, whatever database that is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._drivers import AsyncSQLiteDriver
-from .._sqlite import Options, SQLiteDatabase
-from .._sqlite_index import DamagedIndexError
-from .._sync.ops import (
-    appending,
-    catching_up,
-    checking,
-    editing,
-    ingesting,
-    overlaying,
-    reading,
-    searching,
-    sessions,
-)
 from ..drafting import Draft
-from ..exchange import Asked, Cursor, Found, Plan, Progress
+from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -37,22 +23,34 @@ from ..records import (
     Totals,
     Usage,
 )
+from .database import AsyncDriver
+from .ops import (
+    appending,
+    catching_up,
+    checking,
+    editing,
+    ingesting,
+    overlaying,
+    reading,
+    searching,
+    sessions,
+)
 
 
-class AsyncSQLite:
-    """Raw paths and raw overlays in a SQLite file, or in memory. Policy is for those who call it."""
+class AsyncEngine:
+    """Raw paths and raw overlays in a database. Policy is for those who call it."""
 
-    def __init__(self, options: Options) -> None:
-        self._driver = AsyncSQLiteDriver(options)
-        self._write, self._read = self._driver.write, self._driver.read
+    def __init__(self, driver: AsyncDriver) -> None:
+        self._driver = driver
+        self._write, self._write_once, self._read = driver.write, driver.write_once, driver.read
 
     @property
     def location(self) -> str:
-        return self._driver.options.path
+        return self._driver.location
 
     async def connect(self) -> None:
         """Open the database, if it is not open yet."""
-        await self._driver.outside(sessions.ready)
+        await self._driver.ready()
 
     async def close(self) -> None:
         await self._driver.close()
@@ -63,36 +61,35 @@ class AsyncSQLite:
         return await self._write(appending.append, ref, drafts, parent, expect_leaf, now)
 
     async def ingest(self, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
-        return await self._write(ingesting.ingest, ref, incoming, now)
+        return await self._write_once(ingesting.ingest, ref, incoming, now)
 
     async def update(self, ref: Ref, draft: Draft, now: int) -> None:
         await self._write(editing.update, ref, draft, now)
 
     async def delete(self, ref: Ref, message_ids: Sequence[str], now: int) -> int:
-        return await self._write(editing.delete, ref, message_ids, now)
+        return await self._write_once(editing.delete, ref, message_ids, now)
 
     async def redact(self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
-        dropped = await self._write(editing.redact, ref, message_id, remake, now)
-        await self._write(_squeeze)
-        await self._driver.outside(_scrub_log)
+        dropped = await self._write_once(editing.redact, ref, message_id, remake, now)
+        await self._driver.scrub()
         return dropped
 
     async def search(self, asked: Asked, complete: bool) -> list[Found] | None:
         try:
             return await self._read(searching.search, asked, complete)
         except DamagedIndexError:
-            await self._write(_condemn)
+            await self._write(catching_up.condemn)
             return None
 
     async def search_waits(self) -> bool:
         """Whether something must be indexed before a search sees everything."""
-        return await self._read(_waits)
+        return await self._read(catching_up.waits)
 
     async def catch_up(self, anew: bool, cursor: Cursor, done: int) -> Progress:
         return await self._write(catching_up.catch_up, anew, cursor, done)
 
     async def clear(self, ref: Ref, now: int) -> int:
-        return await self._write(editing.clear, ref, now)
+        return await self._write_once(editing.clear, ref, now)
 
     async def switch(self, ref: Ref, leaf: str, now: int) -> str:
         return await self._write(editing.switch, ref, leaf, now)
@@ -136,7 +133,7 @@ class AsyncSQLite:
         return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
 
     async def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
-        return await self._write(overlaying.undo, ref, overlay_id, now)
+        return await self._write_once(overlaying.undo, ref, overlay_id, now)
 
     async def info(self, ref: Ref) -> SessionInfo | None:
         return await self._read(sessions.info, ref)
@@ -148,19 +145,19 @@ class AsyncSQLite:
         await self._write(sessions.describe, ref, changes, now)
 
     async def delete_session(self, ref: Ref, now: int) -> bool:
-        return await self._write(editing.delete_session, ref, now)
+        return await self._write_once(editing.delete_session, ref, now)
 
     async def was_deleted(self, ref: Ref) -> bool:
         return await self._read(sessions.was_deleted, ref)
 
     async def add_events(self, ref: Ref, events: Sequence[tuple[str, str, int, bytes, int | None]], now: int) -> int:
-        return await self._write(sessions.add_events, ref, events, now)
+        return await self._write_once(sessions.add_events, ref, events, now)
 
     async def events(self, ref: Ref) -> list[Event]:
         return await self._read(sessions.events, ref)
 
     async def add_usage(self, ref: Ref, rows: Sequence[Usage], now: int) -> int:
-        return await self._write(sessions.add_usage, ref, rows, now)
+        return await self._write_once(sessions.add_usage, ref, rows, now)
 
     async def usage(self, ref: Ref) -> list[Usage]:
         return await self._read(sessions.usage, ref)
@@ -182,20 +179,3 @@ class AsyncSQLite:
 
     async def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return await self._write(checking.repair, ref, now)
-
-
-def _waits(db: SQLiteDatabase) -> bool:
-    return db.index.waits()
-
-
-def _condemn(db: SQLiteDatabase) -> None:
-    db.index.condemn()
-
-
-def _squeeze(db: SQLiteDatabase) -> None:
-    db.index.squeeze()
-
-
-def _scrub_log(db: SQLiteDatabase) -> None:
-    """Empty the write-ahead log, which still holds pages from before. Does what it can while others read."""
-    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")

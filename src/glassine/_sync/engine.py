@@ -1,27 +1,13 @@
-# Generated from src/glassine/_async/sqlite.py by scripts/unasync.py. Edit that file and run ./dev fix.
-"""The SQLite engine: each method is one operation in one transaction."""
+# Generated from src/glassine/_async/engine.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""The operations of a store, each in one transaction of the driver, whatever database that is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._drivers import SQLiteDriver
-from .._sqlite import Options, SQLiteDatabase
-from .._sqlite_index import DamagedIndexError
-from .._sync.ops import (
-    appending,
-    catching_up,
-    checking,
-    editing,
-    ingesting,
-    overlaying,
-    reading,
-    searching,
-    sessions,
-)
 from ..drafting import Draft
-from ..exchange import Asked, Cursor, Found, Plan, Progress
+from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -38,22 +24,34 @@ from ..records import (
     Totals,
     Usage,
 )
+from .database import Driver
+from .ops import (
+    appending,
+    catching_up,
+    checking,
+    editing,
+    ingesting,
+    overlaying,
+    reading,
+    searching,
+    sessions,
+)
 
 
-class SQLite:
-    """Raw paths and raw overlays in a SQLite file, or in memory. Policy is for those who call it."""
+class Engine:
+    """Raw paths and raw overlays in a database. Policy is for those who call it."""
 
-    def __init__(self, options: Options) -> None:
-        self._driver = SQLiteDriver(options)
-        self._write, self._read = self._driver.write, self._driver.read
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._write, self._write_once, self._read = driver.write, driver.write_once, driver.read
 
     @property
     def location(self) -> str:
-        return self._driver.options.path
+        return self._driver.location
 
     def connect(self) -> None:
         """Open the database, if it is not open yet."""
-        self._driver.outside(sessions.ready)
+        self._driver.ready()
 
     def close(self) -> None:
         self._driver.close()
@@ -64,36 +62,35 @@ class SQLite:
         return self._write(appending.append, ref, drafts, parent, expect_leaf, now)
 
     def ingest(self, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
-        return self._write(ingesting.ingest, ref, incoming, now)
+        return self._write_once(ingesting.ingest, ref, incoming, now)
 
     def update(self, ref: Ref, draft: Draft, now: int) -> None:
         self._write(editing.update, ref, draft, now)
 
     def delete(self, ref: Ref, message_ids: Sequence[str], now: int) -> int:
-        return self._write(editing.delete, ref, message_ids, now)
+        return self._write_once(editing.delete, ref, message_ids, now)
 
     def redact(self, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
-        dropped = self._write(editing.redact, ref, message_id, remake, now)
-        self._write(_squeeze)
-        self._driver.outside(_scrub_log)
+        dropped = self._write_once(editing.redact, ref, message_id, remake, now)
+        self._driver.scrub()
         return dropped
 
     def search(self, asked: Asked, complete: bool) -> list[Found] | None:
         try:
             return self._read(searching.search, asked, complete)
         except DamagedIndexError:
-            self._write(_condemn)
+            self._write(catching_up.condemn)
             return None
 
     def search_waits(self) -> bool:
         """Whether something must be indexed before a search sees everything."""
-        return self._read(_waits)
+        return self._read(catching_up.waits)
 
     def catch_up(self, anew: bool, cursor: Cursor, done: int) -> Progress:
         return self._write(catching_up.catch_up, anew, cursor, done)
 
     def clear(self, ref: Ref, now: int) -> int:
-        return self._write(editing.clear, ref, now)
+        return self._write_once(editing.clear, ref, now)
 
     def switch(self, ref: Ref, leaf: str, now: int) -> str:
         return self._write(editing.switch, ref, leaf, now)
@@ -137,7 +134,7 @@ class SQLite:
         return self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
 
     def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
-        return self._write(overlaying.undo, ref, overlay_id, now)
+        return self._write_once(overlaying.undo, ref, overlay_id, now)
 
     def info(self, ref: Ref) -> SessionInfo | None:
         return self._read(sessions.info, ref)
@@ -149,19 +146,19 @@ class SQLite:
         self._write(sessions.describe, ref, changes, now)
 
     def delete_session(self, ref: Ref, now: int) -> bool:
-        return self._write(editing.delete_session, ref, now)
+        return self._write_once(editing.delete_session, ref, now)
 
     def was_deleted(self, ref: Ref) -> bool:
         return self._read(sessions.was_deleted, ref)
 
     def add_events(self, ref: Ref, events: Sequence[tuple[str, str, int, bytes, int | None]], now: int) -> int:
-        return self._write(sessions.add_events, ref, events, now)
+        return self._write_once(sessions.add_events, ref, events, now)
 
     def events(self, ref: Ref) -> list[Event]:
         return self._read(sessions.events, ref)
 
     def add_usage(self, ref: Ref, rows: Sequence[Usage], now: int) -> int:
-        return self._write(sessions.add_usage, ref, rows, now)
+        return self._write_once(sessions.add_usage, ref, rows, now)
 
     def usage(self, ref: Ref) -> list[Usage]:
         return self._read(sessions.usage, ref)
@@ -183,20 +180,3 @@ class SQLite:
 
     def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return self._write(checking.repair, ref, now)
-
-
-def _waits(db: SQLiteDatabase) -> bool:
-    return db.index.waits()
-
-
-def _condemn(db: SQLiteDatabase) -> None:
-    db.index.condemn()
-
-
-def _squeeze(db: SQLiteDatabase) -> None:
-    db.index.squeeze()
-
-
-def _scrub_log(db: SQLiteDatabase) -> None:
-    """Empty the write-ahead log, which still holds pages from before. Does what it can while others read."""
-    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
