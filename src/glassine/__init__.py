@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .errors import (
         ConflictError,
         CorruptMessageError,
+        DriverMissingError,
         ForkedStoreError,
         GlassineError,
         InvalidError,
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
         StoreClosedError,
         StoreError,
         StoreFullError,
+        StorePermissionError,
         StoreReadOnlyError,
+        StoreUnavailableError,
     )
     from .messages import Message, ToolCall, ToolResult, assistant, calls, results, tool_call, tool_result, user
     from .overlays import Overlay
@@ -64,6 +67,7 @@ __all__ = [
     "ConflictError",
     "CorruptMessageError",
     "Deletion",
+    "DriverMissingError",
     "Event",
     "ForkedStoreError",
     "GlassineError",
@@ -95,7 +99,9 @@ __all__ = [
     "StoreError",
     "StoreFullError",
     "StoreInfo",
+    "StorePermissionError",
     "StoreReadOnlyError",
+    "StoreUnavailableError",
     "ToolCall",
     "ToolResult",
     "Totals",

@@ -133,7 +133,7 @@ class SQLiteDriver:
             raise StoreClosedError("the store is closed", location=self.options.path)
 
     def _abandon(self) -> None:
-        abandon(self._all)
+        abandon(database.connection for database in self._all)
         self._all = []
 
 
@@ -222,7 +222,7 @@ class AsyncSQLiteDriver:
         self._closed = True
         workers = [self._writer, *self._readers]
         if os.getpid() != self._pid:
-            abandon([worker.database for worker in workers if worker.database is not None])
+            abandon(worker.database.connection for worker in workers if worker.database is not None)
             return
         for worker in workers:
             worker.stop()
@@ -240,7 +240,7 @@ class AsyncSQLiteDriver:
 
     def _check(self) -> None:
         if os.getpid() != self._pid:
-            raise ForkedStoreError("an async store lives in the process that opened it", location=self.options.path)
+            survive_fork_async(lambda: None, (), self.location)
         if self._closed:
             raise StoreClosedError("the store is closed", location=self.options.path)
 

@@ -42,6 +42,7 @@ class Options(NamedTuple):
     path: str
     durability: Durability = "normal"
     busy_timeout: float = 30.0
+    migrate: bool = True
 
     @property
     def memory(self) -> bool:
@@ -62,7 +63,8 @@ class SQLiteDatabase:
         self.namespaces: dict[str, int] = {}
         self.index = SQLiteIndex(self)
         try:
-            self.connection = apsw.Connection(options.path)
+            made = apsw.SQLITE_OPEN_CREATE if options.migrate else 0
+            self.connection = apsw.Connection(options.path, flags=apsw.SQLITE_OPEN_READWRITE | made)
         except apsw.Error as error:
             raise_translated(error, options.path)
         self.execute = self.connection.execute
@@ -88,6 +90,10 @@ class SQLiteDatabase:
         # Appends pay nothing for it.
         execute("PRAGMA secure_delete=ON")
         if version < len(MIGRATIONS):
+            if not options.migrate:
+                reason = f"the database has schema version {version}, this glassine needs {len(MIGRATIONS)}"
+                reason += ": run `glassine migrate`"
+                raise SchemaVersionError(reason, location=options.path, actual=version, limit=len(MIGRATIONS))
             self._migrate()
 
     def _known_version(self) -> int:

@@ -17,9 +17,12 @@
         ├── StoreBusyError          a lock was not granted in time
         ├── StoreFullError          no space left
         ├── StoreReadOnlyError
+        ├── StorePermissionError    the role may not do this (Postgres)
+        ├── StoreUnavailableError   the server cannot be reached, or the connection was lost (Postgres)
+        ├── DriverMissingError      what an extra of the package would have installed
         ├── ForkedStoreError        a memory or async store used in a forked child
-        ├── NotADatabaseError       the file is no SQLite database, or not one of glassine's
-        └── SchemaVersionError      the database is newer than this code
+        ├── NotADatabaseError       the file is no SQLite database, or the tables are not glassine's
+        └── SchemaVersionError      the database is newer than this code, or older and not to be migrated
 
 Facts are attributes (`session_id`, `message_id`, `limit`, `actual`, …), so that nobody has to read them
 out of the text. An error of the driver is kept as `__cause__`.
@@ -30,6 +33,7 @@ from __future__ import annotations
 __all__ = [
     "ConflictError",
     "CorruptMessageError",
+    "DriverMissingError",
     "ForkedStoreError",
     "GlassineError",
     "InvalidError",
@@ -47,7 +51,9 @@ __all__ = [
     "StoreClosedError",
     "StoreError",
     "StoreFullError",
+    "StorePermissionError",
     "StoreReadOnlyError",
+    "StoreUnavailableError",
 ]
 
 
@@ -175,7 +181,7 @@ class StoreClosedError(StoreError):
 
 
 class StoreBusyError(StoreError):
-    """Another process kept the write lock for longer than the time-out. Nothing was written; try again."""
+    """Others kept a lock, or all connections, for longer than the time-out. Nothing was written; try again."""
 
 
 class StoreFullError(StoreError):
@@ -186,16 +192,34 @@ class StoreReadOnlyError(StoreError):
     """The database cannot be written to."""
 
 
+class StorePermissionError(StoreError):
+    """The role that the store is opened as lacks a right. The reason says which, and how it is granted."""
+
+
+class StoreUnavailableError(StoreError):
+    """The server cannot be reached or the connection was lost, and it stayed so for longer than the time-out.
+
+    Nothing was written, unless the reason says that the connection was lost during the commit.
+    """
+
+
+class DriverMissingError(StoreError):
+    """The driver of this kind of database is not installed. The reason names the extra that brings it."""
+
+
 class ForkedStoreError(StoreError):
     """A memory or async store was used after `fork()`; open a new one in the child."""
 
 
 class NotADatabaseError(StoreError):
-    """The file is not a SQLite database, or it belongs to another program."""
+    """The file is not a SQLite database, or it (or the schema) belongs to another program."""
 
 
 class SchemaVersionError(StoreError):
-    """The database was written by a newer glassine. `actual` is its version, `limit` the newest known."""
+    """The database was written by a newer glassine, or is older (0: empty) and was not to be changed.
+
+    `actual` is its version, `limit` the newest known.
+    """
 
     def __init__(self, reason: str, *, location: str, actual: int, limit: int) -> None:
         self.actual, self.limit = actual, limit

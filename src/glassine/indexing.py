@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .content import KINDS, Piece, counted, pieces
 from .messages import Message
-from .searching import INDEX_VERSION, chunks, segment
+from .searching import CHUNK_REPEATS, INDEX_VERSION, chunks, segment
 from .tokens import ESTIMATOR_VERSION, TokenCounter, estimate_all
 
 MESSAGE_TOKENS = 4
@@ -62,16 +62,16 @@ def count(message: Message, counter: TokenCounter) -> int:
 
 
 def _rows(found: list[Piece]) -> tuple[Words, ...]:
-    by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for piece in found:
-        by_kind[piece.kind].append(piece.text)
-    columns = [_pieces("\n".join(by_kind[kind])) for kind in KINDS]
-    return tuple(Words(*row) for row in zip_longest(*columns))
+    columns = [_pieces("\n".join([piece.text for piece in found if piece.kind == kind])) for kind in KINDS]
+    return tuple(map(Words._make, zip_longest(*columns)))
 
 
 def _pieces(text: str) -> list[str]:
+    tokens = segment(text) if text else ()
+    if len(tokens) <= CHUNK_REPEATS:  # nearly always: one piece, or none
+        return [" ".join(tokens)] if tokens else []
     # A piece that was there before would find nothing more; a log of one repeated line is thousands of them.
-    return list(dict.fromkeys(" ".join(chunk) for chunk in chunks(segment(text))))
+    return list(dict.fromkeys(" ".join(chunk) for chunk in chunks(tokens)))
 
 
 __all__ = ["ESTIMATOR_VERSION", "INDEX_VERSION", "Words", "count", "same_words", "tokens", "words"]

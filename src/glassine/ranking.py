@@ -16,16 +16,18 @@ class Match(NamedTuple):
     length: int
 
 
-def bm25(matches: Sequence[Match], documents: int) -> list[float]:
-    """A score for each match, higher is better. `documents` is how many index rows are in scope."""
+def bm25(matches: Sequence[Match], documents: int, holding: Sequence[int] | None = None) -> list[float]:
+    """A score for each match, higher is better. `documents` is how many index rows are in scope, `holding` how many of
+    them hold each phrase; None: as many as the matches do."""
     if not matches:
         return []
-    documents = max(documents, len(matches))
+    if holding is None:
+        holding = [
+            sum(1 for match in matches if match.frequencies[each]) for each in range(len(matches[0].frequencies))
+        ]
+    documents = max(documents, len(matches), *holding)
     average = sum(match.length for match in matches) / len(matches) or 1.0
-    weights = []
-    for phrase in range(len(matches[0].frequencies)):
-        holding = sum(1 for match in matches if match.frequencies[phrase])
-        weights.append(log(1 + (documents - holding + 0.5) / (holding + 0.5)))
+    weights = [log(1 + (documents - count + 0.5) / (count + 0.5)) for count in holding]
     return [
         sum(
             weight * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * match.length / average))

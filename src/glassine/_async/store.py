@@ -9,18 +9,20 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from .._drivers import AsyncOpening, AsyncSQLiteDriver
 from .._ids import check_id
+from .._postgres_url import Location, is_postgres, parse
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
-from ..errors import StoreError
+from ..errors import DriverMissingError, StoreError
 from ..exchange import Asked, Cursor
 from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from .database import AsyncDriver
 from .engine import AsyncEngine
 from .session import AsyncSession
 
@@ -46,7 +48,7 @@ class AsyncStore(AsyncOpening):
         self._new_id = new_id
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._engine.location!r} namespace {self.namespace_name!r}>"
+        return f"<{type(self).__name__} {self.location!r} namespace {self.namespace_name!r}>"
 
     async def __aenter__(self) -> Self:
         await self.ready()
@@ -56,6 +58,11 @@ class AsyncStore(AsyncOpening):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    @property
+    def location(self) -> str:
+        """The file or URL, without secrets."""
+        return self._engine.location
 
     async def ready(self) -> None:
         """Make sure that the database is open, so that what is wrong with it shows here."""
@@ -130,7 +137,7 @@ class AsyncStore(AsyncOpening):
                 await self.catch_up()
                 found = await self._engine.search(asked, False)
         if found is None:
-            raise StoreError("the search index is damaged, and so was a new one", location=self._engine.location)
+            raise StoreError("the search index is damaged, and so was a new one", location=self.location)
         return Hits(
             tuple(
                 hit(
@@ -229,25 +236,54 @@ def open_async(
     namespace: str = "default",
     durability: Durability = "normal",
     busy_timeout: float = 30.0,
+    connections: int = 8,
+    migrate: bool = True,
     clock: Callable[[], datetime] | None = None,
     new_id: Callable[[], str] | None = None,
 ) -> AsyncStore:
-    """Open a store: a SQLite file (made if it is not there) or `":memory:"`. Enter it, to have it closed.
+    """Open a store: a SQLite file (made if it is not there), `":memory:"`, or a Postgres database by its URL
+    (`postgresql://…`, with all that libpq takes in one). Enter it, to have it closed.
 
-    With `durability="normal"` a write that returned survives a crash of the process, and after a power loss the
-    database is whole but may lack the last writes; with `"full"` they are on the disk when the call returns.
-    `busy_timeout` is how many seconds a write waits for other processes before StoreBusyError. `clock` (an aware
-    datetime) and `new_id` replace the sources of time and ids, for tests and replays.
+    With `durability="normal"` a write that returned survives a crash of the process, and after a power loss a SQLite
+    file is whole but may lack the last writes; with `"full"` they are on the disk when the call returns. On Postgres,
+    "normal" is what the server is set to (as it comes, that is on the disk), "full" sets `synchronous_commit = on`.
+    `busy_timeout` is how many seconds a write waits for others before StoreBusyError, and on Postgres how long a lost
+    connection is tried anew. `clock` (an aware datetime) and `new_id` replace the sources of time and ids, for tests
+    and replays.
+
+    On Postgres at most `connections` are open at a time, and the tables stand in the schema that the URL names
+    (`?schema=`), else in the first of the role's search path if that is not `public`, else in `glassine`. They are
+    made, and brought up to date, when the store is opened; with `migrate=False` an empty or older database, of either
+    kind, is a SchemaVersionError. Needs the extra `glassine[postgres]`, else raises DriverMissingError.
     """
     if durability not in ("normal", "full"):
         raise ValueError(f"durability must be 'normal' or 'full', not {durability!r}")
-    path = os.fspath(url)
-    if path != ":memory:":
-        # Absolute: connections are opened later too, when the working directory may be another one.
-        path = str(Path(path).expanduser().absolute())
+    if connections < 1:
+        raise ValueError(f"connections must be at least 1, got {connections}")
     check_id("namespace", namespace)
-    driver = AsyncSQLiteDriver(Options(path, durability, busy_timeout))
+    location = os.fspath(url)
+    driver: AsyncDriver
+    if is_postgres(location):
+        driver = _postgres(parse(location), durability, busy_timeout, connections, migrate)
+    else:
+        if location != ":memory:":
+            # Absolute: connections are opened later too, when the working directory may be another one.
+            location = str(Path(location).expanduser().absolute())
+        driver = AsyncSQLiteDriver(Options(location, durability, busy_timeout, migrate))
     return AsyncStore(AsyncEngine(driver), namespace, clock, new_id).opened()
+
+
+def _postgres(location: Location, *options: Any) -> AsyncDriver:
+    try:
+        # Imported here: the driver is an extra, and takes longer to load than all of this package.
+        from .._postgres import PostgresOptions
+        from .postgres import AsyncPostgresDriver
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise
+        reason = "the driver for Postgres is not installed; `pip install glassine[postgres]` brings it"
+        raise DriverMissingError(reason, location=location.shown) from error
+    return AsyncPostgresDriver(PostgresOptions(location, *options))
 
 
 def _one_of(what: str, value: T, known: Sequence[T]) -> T:

@@ -190,6 +190,9 @@ def _excerpt(hit: glassine.Hit, out: Console) -> Iterator[Text]:
 
     before, after, style = ("«", "»", "") if out.color_system is None else ("", "", MARKED)
     excerpt = hit.excerpt
+    if not excerpt.text:
+        yield Text(f"{' ' * 2 * INDENT}(cannot be read; `glassine verify` says more)", style="red")
+        return
     whole, end = Text("…" if excerpt.cut_before else ""), 0
     for first, last in excerpt.marks:
         whole.append(_flat(excerpt.text[end:first])).append(before)

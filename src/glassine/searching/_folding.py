@@ -53,4 +53,4 @@ def _tables() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, str]]:
         bare = "".join(c for c in normalize("NFD", letter) if not combining(c))
         if bare and bare != letter:
             plain[letter] = "".join(_LETTERS.get(c, c) for c in bare)
-    return re.compile(f"[{IGNORABLE}]+"), re.compile(f"[{''.join(plain)}]"), plain
+    return re.compile(f"[{IGNORABLE}]"), re.compile(f"[{''.join(plain)}]"), plain

@@ -512,3 +512,29 @@ WITH RECURSIVE family (id, session) AS (
     WHERE s.lineage_kind = 'fork'
 )
 SELECT id, session FROM family ORDER BY id <> $2, session;
+
+-- About the database itself.
+
+-- The version, how many bytes the tables take with all that belongs to them, and the version of the schema.
+-- name: facts
+SELECT current_setting('server_version'), (
+    SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+    FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+    WHERE s.nspname = $1 AND c.relkind = 'r' AND (c.relname = ANY ($2::text[]) OR c.relispartition)
+), (SELECT value FROM meta WHERE name = 'schema');
+
+-- The first schema of the search path, the encoding of the database, and who asks.
+-- name: surroundings
+SELECT current_schema()::text, current_setting('server_encoding'), current_user::text;
+
+-- Whether a schema is there, whether its tables are ours, and whether any has a name of ours.
+-- name: tables
+SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1),
+    EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+        WHERE s.nspname = $1 AND c.relname = 'session_key' AND c.relkind = 'S'),
+    EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+        WHERE s.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p', 'v', 'f'));
+
+-- Held until the commit. One key for each schema of the database.
+-- name: migration_lock
+SELECT pg_advisory_xact_lock(1735160691, hashtext($1));

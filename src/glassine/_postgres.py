@@ -1,0 +1,126 @@
+"""What both colours of the Postgres engine share: its options, what they mean in SQL, and how its errors become ours."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import psycopg
+from psycopg import errors as raised
+from psycopg.conninfo import conninfo_to_dict
+
+from . import _queries
+from ._postgres_url import Location
+from ._queries import Queries
+from .errors import (
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StorePermissionError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+
+MIGRATIONS = ("0001_tree", "0002_search")
+OWN_SCHEMA = "glassine"
+"""Where the tables are when neither the URL nor the search path of the role names a schema."""
+TABLES = (
+    *("meta", "namespace", "session", "strand", "node", "body", "external", "spill", "blob", "overlay", "tombstone"),
+    *("event", "usage", "quarantine", "words"),
+)
+# Of a host that is gone without a word, TCP would take hours to tell.
+_CONNECTING = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "fallback_application_name": "glassine",
+    "client_encoding": "UTF8",
+}
+
+
+class PostgresOptions(NamedTuple):
+    """How a store is opened. `busy_timeout` is in seconds; `connections` is how many there are at most."""
+
+    location: Location
+    durability: Literal["normal", "full"]
+    busy_timeout: float
+    connections: int
+    migrate: bool
+
+
+def connecting(options: PostgresOptions) -> dict[str, Any]:
+    """The parameters of a connection. What the URL says goes before what is usual here."""
+    try:
+        given = conninfo_to_dict(options.location.conninfo)
+    except psycopg.ProgrammingError:
+        # Without a cause: libpq quotes what it cannot read, and that may be the password.
+        raise StoreError("libpq cannot read this URL", location=options.location.shown) from None
+    # Invariant: no statement is prepared on the server. Behind a pooler, the next one may reach another connection.
+    return {**_CONNECTING, **given, "autocommit": True, "prepare_threshold": None}
+
+
+class Transactions(NamedTuple):
+    """How transactions begin. All that they rely on is set for them alone, as a pooler may sit in between.
+
+    One that writes reads what was committed last: it holds the row of its session first, and so sees all that
+    earlier writers did. One that reads sees one state of the database throughout.
+    """
+
+    write: str
+    read: str
+
+
+def transactions(options: PostgresOptions, schema: str) -> Transactions:
+    settings = f"SET LOCAL search_path = {quoted(schema)}; SET LOCAL lock_timeout = {patience(options)}"
+    full = "; SET LOCAL synchronous_commit = on" if options.durability == "full" else ""
+    return Transactions(f"BEGIN; {settings}{full}", f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}")
+
+
+def patience(options: PostgresOptions) -> int:
+    """`busy_timeout` in milliseconds; never 0, which is without end."""
+    return max(1, round(options.busy_timeout * 1000))
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@cache
+def queries(write: bool) -> Queries:
+    """The statements; in a transaction that writes, those that lock stand in for those that only look."""
+    found = vars(_queries.load("postgres"))
+    locked = {name.removesuffix("_locked"): text for name, text in found.items() if name.endswith("_locked")}
+    return Queries(**{**found, **(locked if write else {})})
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the connection is gone, so that another one may do better."""
+    if isinstance(error, (raised.AdminShutdown, raised.CrashShutdown, raised.CannotConnectNow)):
+        return True
+    return isinstance(error, psycopg.OperationalError) and (error.sqlstate or "08").startswith("08")
+
+
+def is_beaten(error: psycopg.Error) -> bool:
+    """Whether the transaction lost against another one, and may be run again at once."""
+    return isinstance(error, (raised.SerializationFailure, raised.DeadlockDetected))
+
+
+def translated(error: psycopg.Error, location: str) -> StoreError:
+    """The error of ours that one of the driver means."""
+    text = (error.diag.message_primary or str(error)).strip()
+    if isinstance(error, raised.LockNotAvailable):
+        return StoreBusyError("another writer kept a lock too long; nothing was written", location=location)
+    if isinstance(error, raised.QueryCanceled):
+        return StoreBusyError(f"the server ended a statement: {text}; nothing was written", location=location)
+    if is_beaten(error):
+        return StoreBusyError("other writers got in the way again and again; nothing was written", location=location)
+    if isinstance(error, (raised.DiskFull, raised.ConfigurationLimitExceeded)):
+        return StoreFullError(f"the server has no space left ({text}); nothing was written", location=location)
+    if isinstance(error, raised.ReadOnlySqlTransaction):
+        return StoreReadOnlyError("the server takes no writes (a standby, perhaps)", location=location)
+    if isinstance(error, raised.InsufficientPrivilege):
+        return StorePermissionError(text, location=location)
+    if is_lost(error) or isinstance(error, raised.TooManyConnections):
+        return StoreUnavailableError(text, location=location)
+    return StoreError(text or type(error).__name__, location=location)
