@@ -28,8 +28,8 @@ FLOOR_NAMES = ["values", "pure", "storage", "shell", "edges", "façade"]
 FLOORS = {
     VALUES: "messages errors _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
-    "drafting content exchange hits indexing ingesting ranking tokens searching models records redaction handles",
-    STORAGE: "_drivers _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine _async.postgres*",
+    "drafting content exchange hits indexing ingesting ranking vectors tokens searching models records redaction handles",
+    STORAGE: "_drivers _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine _async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",
     FACADE: "__init__ __main__",

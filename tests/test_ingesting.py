@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from glassine import Message
 from glassine.handles import names_original, original_handle
 from glassine.ingesting import Append, Reconciled, Update, merged, reconcile, starts_turn
+from glassine.redaction import redacted
 
 
 def message(id: str, text: str | None = None, role: str = "user", **extra: Any) -> Message:
@@ -74,6 +75,15 @@ def test_equal_replies_are_told_apart_by_place() -> None:
 def test_a_new_question_after_an_older_message_is_a_branch() -> None:
     incoming = [U1, message("other", "something else")]
     assert appended(reconcile([U1, A1, U2, A2], incoming), incoming) == [("other", "a1")]
+
+
+def test_a_question_that_comes_alone_is_not_taken_for_a_redacted_one() -> None:
+    path = [redacted(U1), A1]
+    alone = [message("u2", "next")]
+    assert appended(reconcile(path, alone), alone) == [("u2", "a1")]
+    whole = [message("c1", "the old text"), A1, message("u2", "next")]
+    plan = reconcile(path, whole)
+    assert (plan.known, appended(plan, whole)) == ({0: "u1", 1: "a1"}, [("u2", "a1")])
 
 
 def test_an_empty_store_takes_the_whole_list() -> None:

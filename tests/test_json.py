@@ -131,3 +131,19 @@ def test_a_circle_is_refused() -> None:
 def test_bytes_that_are_no_json_are_a_value_error(codec: int, data: bytes) -> None:
     with pytest.raises(ValueError):
         _json.decode(codec, data)
+
+
+def test_nesting_has_a_fixed_limit_wherever_the_caller_stands() -> None:
+    def nested(levels: int) -> object:
+        value: object = "core"
+        for _ in range(levels):
+            value = [value]
+        return value
+
+    codec, data = _json.encode(nested(_json.DEPTH_LIMIT))
+    assert _json.decode(codec, data) == nested(_json.DEPTH_LIMIT)
+    with pytest.raises(InvalidMessageError, match="nested more than 500 levels") as caught:
+        _json.encode(nested(_json.DEPTH_LIMIT + 1))
+    assert caught.value.limit == _json.DEPTH_LIMIT
+    # Many brackets are not many levels.
+    assert _json.encode([[]] * 2000)[0] == _json.CODEC_MSGSPEC

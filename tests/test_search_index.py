@@ -80,6 +80,13 @@ def test_a_search_makes_a_damaged_index_anew(path: Path, statement: str) -> None
         assert store.verify().clean
 
 
+def test_damage_that_shows_when_new_rows_move_in(path: Path) -> None:
+    run_sql(path, UNSEEN["emptied"])
+    with glassine.open(path) as store:
+        store.session("s").append(say("n", "common"))
+        assert len(found(store, "common")) == MESSAGES + 1
+
+
 @pytest.mark.parametrize("statement", [*DAMAGE.values(), *UNSEEN.values()], ids=[*DAMAGE, *UNSEEN])
 def test_verify_names_a_damaged_index_and_repair_mends_it(path: Path, statement: str) -> None:
     run_sql(path, statement)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from functools import cache
 from importlib import import_module
 from queue import LifoQueue, SimpleQueue
@@ -137,12 +137,23 @@ class SQLiteDriver:
         self._all = []
 
 
-def abandon(databases: list[SQLiteDatabase]) -> None:
-    """Keep inherited connections alive for ever: SQLite allows a child neither to use nor to close them."""
+def abandon(connections: Iterable[Any]) -> None:
+    """Keep inherited connections alive for ever: even closing one in a child would touch what is the parent's."""
     import ctypes
 
-    for database in databases:
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(database.connection))
+    for connection in connections:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+def survive_fork(start: Callable[[], None], connections: Iterable[Any], location: str) -> None:
+    """Begin anew in a child, without what it inherited."""
+    abandon(connections)
+    start()
+
+
+def survive_fork_async(start: Callable[[], None], connections: Iterable[Any], location: str) -> None:
+    """The loop, and all that waits in it, stayed with the parent."""
+    raise ForkedStoreError("an async store lives in the process that opened it", location=location)
 
 
 class Opening:

@@ -17,6 +17,8 @@ CODEC_MSGSPEC = 0
 CODEC_STDLIB = 1
 """The same, except that lone surrogates stand as their three surrogate bytes (`surrogatepass`), which
 strict UTF-8 readers refuse."""
+DEPTH_LIMIT = 500
+"""Levels of lists and dicts in a message: half of what the interpreter's own limit would stand."""
 
 
 def _load() -> None:
@@ -50,14 +52,17 @@ def encode(value: Any) -> tuple[int, bytes]:
 
     Raises InvalidMessageError, with the path to the culprit, for what JSON cannot give back as it was: NaN and
     the infinities, keys that are not text, tuples, sets, bytes, dates, integers beyond 4,300 digits, nesting
-    beyond the interpreter's recursion limit.
+    beyond DEPTH_LIMIT.
     """
     # Invariant: the check is the round trip itself. A walk over the value would be slower, and would be a second
     # opinion about what the encoder does.
     try:
         data = _encode(value)
         if decode_msgspec(data) == value:
+            _check_depth(value, data)
             return CODEC_MSGSPEC, data
+    except InvalidMessageError:
+        raise
     except _REFUSED:
         pass
     try:
@@ -65,10 +70,30 @@ def encode(value: Any) -> tuple[int, bytes]:
             "utf-8", "surrogatepass"
         )
         if decode(CODEC_STDLIB, data) == value:
+            _check_depth(value, data)
             return CODEC_STDLIB, data
+    except InvalidMessageError:
+        raise
     except _REFUSED as error:
         _explain(value, error)
     _explain(value, None)
+
+
+def _check_depth(value: Any, data: bytes) -> None:
+    # What decodes on this stack must decode on any: readers may stand far deeper than the writer did.
+    if data.count(b"[") + data.count(b"{") <= DEPTH_LIMIT:
+        return
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > DEPTH_LIMIT + 1:
+            raise InvalidMessageError(f"nested more than {DEPTH_LIMIT} levels deep", limit=DEPTH_LIMIT)
+        level = [
+            child
+            for item in level
+            for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, (dict, list))
+        ]
 
 
 def text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What both colours of the Postgres engine share: its options, what they mean in SQL, and how its errors become ours."""
+"""What both colours of the Postgres engine share: its options, what they mean in SQL, and what its errors mean."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import psycopg
 from psycopg import errors as raised
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.numeric import Int8BinaryDumper
 
 from . import _queries
 from ._postgres_url import Location
@@ -22,6 +23,8 @@ from .errors import (
 )
 
 MIGRATIONS = ("0001_tree", "0002_search")
+PREPARE = 3
+"""A statement is prepared on the server when a connection has run it so often: planning costs as much as running."""
 OWN_SCHEMA = "glassine"
 """Where the tables are when neither the URL nor the search path of the role names a schema."""
 TABLES = (
@@ -56,8 +59,17 @@ def connecting(options: PostgresOptions) -> dict[str, Any]:
     except psycopg.ProgrammingError:
         # Without a cause: libpq quotes what it cannot read, and that may be the password.
         raise StoreError("libpq cannot read this URL", location=options.location.shown) from None
-    # Invariant: no statement is prepared on the server. Behind a pooler, the next one may reach another connection.
     return {**_CONNECTING, **given, "autocommit": True, "prepare_threshold": None}
+
+
+def settle(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], pid: int) -> None:
+    """Make a new connection ours. `pid` is the process that the server says it talks to us with."""
+    # Every number of the same type, or a statement would be prepared again for each mixture of sizes.
+    connection.adapters.register_dumper(int, Int8BinaryDumper)
+    # Invariant: statements are prepared only where nobody stands in between. A pooler invents the process it tells of
+    # when a client connects, and hands what was prepared, under names that others use too, to whoever comes next.
+    if connection.info.backend_pid == pid:
+        connection.prepare_threshold = PREPARE
 
 
 class Transactions(NamedTuple):
@@ -94,9 +106,16 @@ def queries(write: bool) -> Queries:
     return Queries(**{**found, **(locked if write else {})})
 
 
+_LOST = (
+    *(raised.AdminShutdown, raised.CrashShutdown, raised.CannotConnectNow),
+    # What was prepared is not there any more, or no longer fits the tables.
+    *(raised.InvalidSqlStatementName, raised.DuplicatePreparedStatement, raised.FeatureNotSupported),
+)
+
+
 def is_lost(error: psycopg.Error) -> bool:
     """Whether the connection is gone, so that another one may do better."""
-    if isinstance(error, (raised.AdminShutdown, raised.CrashShutdown, raised.CannotConnectNow)):
+    if isinstance(error, _LOST):
         return True
     return isinstance(error, psycopg.OperationalError) and (error.sqlstate or "08").startswith("08")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, TypeVarTuple
 
@@ -60,7 +60,7 @@ class SQLiteDatabase:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.queries = _queries.load("sqlite")
-        self.namespaces: dict[str, int] = {}
+        self.namespaces: MutableMapping[str, int] = {}
         self.index = SQLiteIndex(self)
         try:
             made = apsw.SQLITE_OPEN_CREATE if options.migrate else 0

@@ -80,6 +80,7 @@ class SQLiteIndex:
         self._mark(UNFINISHED)
 
     def squeeze(self) -> None:
+        """Let go of what was dropped, so that no word of it is left in the files."""
         if self._fold():
             self._guarded(self._db.queries.words_optimize, ())
 

@@ -22,9 +22,9 @@ class Places:
     def __init__(self, count: int) -> None:
         self._free = threading.Semaphore(count)
 
-    def take(self, timeout: float) -> bool:
-        """Wait for a free place, at most `timeout` seconds. False: there was none."""
-        return self._free.acquire(timeout=timeout)
+    def take(self, seconds: float) -> bool:
+        """Wait for a free place, at most so many seconds. False: there was none."""
+        return self._free.acquire(timeout=seconds)
 
     def leave(self) -> None:
         self._free.release()
@@ -39,12 +39,12 @@ class AsyncPlaces:
         self._free = asyncio.Semaphore(count)
         self._timeout = asyncio.timeout
 
-    async def take(self, timeout: float) -> bool:
-        """Wait for a free place, at most `timeout` seconds. False: there was none."""
+    async def take(self, seconds: float) -> bool:
+        """Wait for a free place, at most so many seconds. False: there was none."""
         if not self._free.locked():
             return await self._free.acquire()
         try:
-            async with self._timeout(timeout):
+            async with self._timeout(seconds):
                 return await self._free.acquire()
         except TimeoutError:
             return False

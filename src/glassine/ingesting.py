@@ -77,7 +77,7 @@ def reconcile(path: Sequence[Message], incoming: Sequence[Message]) -> Reconcile
         if found is None and not branched:
             found = _by_calls(path, turn, message)
             if found is None:
-                found = _by_position(path, cursor, message, claimed)
+                found = _by_position(path, cursor, message, claimed, alone=len(incoming) == 1)
         if found is not None:
             stored = current.get(path[found].id, path[found])
             better = merged(stored, message)
@@ -173,12 +173,12 @@ def _call_ids(message: Message) -> set[str]:
     return {call.id for call in calls(message)} | {result.id for result in results(message)}
 
 
-def _by_position(path: Sequence[Message], cursor: int, message: Message, claimed: set[str]) -> int | None:
+def _by_position(path: Sequence[Message], cursor: int, message: Message, claimed: set[str], alone: bool) -> int | None:
     if cursor >= len(path) or path[cursor].id in claimed or path[cursor].role != message.role:
         return None
     stored, theirs = path[cursor].parts, message.parts
-    # Of a redacted message only the place is left to know it by.
-    if stored == theirs or is_redacted(path[cursor]):
+    # Of a redacted message only the place is left to know it by; a message that comes alone has none.
+    if stored == theirs or (is_redacted(path[cursor]) and not alone):
         return cursor
     # A reply that was still growing when the client saw it, or that grew on after it was stored.
     growing = message.role == "assistant" and theirs and stored and all(map(_same_part, stored, theirs))  # type: ignore[arg-type]

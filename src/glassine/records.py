@@ -234,9 +234,9 @@ class Deletion:
 class Problem:
     """Something `verify` found. `code` is stable, `detail` for people; `repaired` says that `repair` dealt with it.
 
-    Codes: `unreadable` (quarantined by repair), `totals` (counted anew), `structure` (strands, parents, leaf),
-    `overlay` (its range is gone), `media` (content missing or changed), `index` (made anew), `database` (SQLite's own
-    check; for `repair` to leave alone).
+    Codes: `unreadable` (the message, or media or text that left its row: quarantined by repair), `totals` (counted
+    anew), `structure` (strands, parents, leaf), `overlay` (its range is gone), `index` (made anew), `database` (what
+    the engine finds in its own files; repair leaves it alone).
     """
 
     code: str

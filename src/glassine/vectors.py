@@ -13,7 +13,7 @@ from .searching import CHUNK_REPEATS, Form, to_tsquery, to_tsvector
 
 LONG = "/long"
 """The scope word of messages that have several rows, so that a search can look across these."""
-WEIGHTS = dict(zip(KINDS, "ABCD", strict=True))
+WEIGHTS: dict[str, str] = dict(zip(KINDS, "ABCD", strict=True))
 LARGEST = 1_000_000
 """Bytes of a vector's text that Postgres takes for certain; its limit is 2^20 for what becomes of it."""
 

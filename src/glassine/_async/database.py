@@ -3,7 +3,7 @@ already open, and an index."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from .._queries import Queries
@@ -17,7 +17,7 @@ Ts = TypeVarTuple("Ts")
 
 
 class AsyncDriver(Protocol):
-    """Runs an operation in one transaction: it is committed whole or not at all, and the driver's errors become ours."""
+    """Runs an operation in one transaction, which is committed whole or not at all; errors come out as ours."""
 
     @property
     def location(self) -> str:
@@ -47,7 +47,7 @@ class AsyncDatabase(Protocol):
     """One connection with a transaction open on it."""
 
     queries: Queries
-    namespaces: dict[str, int]
+    namespaces: MutableMapping[str, int]
     """Keys of the namespaces that were met; they never change."""
 
     @property
@@ -104,9 +104,6 @@ class AsyncIndex(Protocol):
 
     async def start_anew(self) -> None:
         """Throw the index away, to be made again from the messages."""
-
-    async def squeeze(self) -> None:
-        """Let go of what was dropped, so that no word of it is left in the files."""
 
     async def faults(self) -> list[str]:
         """What is wrong with the index."""

@@ -145,6 +145,8 @@ class AsyncPostgresDriver:
     async def _connect(self) -> AsyncPostgresDatabase:
         connection: AsyncConnection[Any] = await AsyncConnection.connect(**self._parameters)
         try:
+            cursor = await connection.execute("SELECT pg_backend_pid()")
+            _postgres.settle(connection, (await cursor.fetchall())[0][0])
             if self._schema is None:
                 self._schema = await prepared(connection, self._options)
         except BaseException:

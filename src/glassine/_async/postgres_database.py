@@ -13,6 +13,7 @@ from psycopg import AsyncConnection, AsyncRawCursor
 from .. import _postgres
 from ..exchange import Facts
 from ..tree import Span
+from .database import AsyncDatabase
 from .postgres_index import AsyncPostgresIndex
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class AsyncPostgresDatabase:
         self,
         write: bool,
         known: dict[str, int],
-        operation: Callable[[AsyncPostgresDatabase, *Ts], Awaitable[T]],
+        operation: Callable[[AsyncDatabase, *Ts], Awaitable[T]],
         args: tuple[*Ts],
     ) -> T:
         """Run `operation` in one transaction, committed whole or not at all.

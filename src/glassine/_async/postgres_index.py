@@ -113,7 +113,7 @@ class AsyncPostgresIndex:
         scope = [*_scope(key), vectors.LONG]
         queries = [vectors.scoped(Form((phrase,), every=True), kinds, scope) for phrase in form.phrases]
         found = await self._db.rows(self._db.queries.words_across, (key[0], queries))
-        return [Place(*place, 0.0) for place in found]
+        return [Place(session, strand, seq, 0.0) for session, strand, seq in found]
 
     async def _find(
         self,

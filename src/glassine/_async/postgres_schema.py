@@ -32,9 +32,9 @@ async def prepared(connection: AsyncConnection[Any], options: PostgresOptions) -
             await _migrate(connection, options, schema)
     except psycopg.errors.InsufficientPrivilege as error:
         raise StorePermissionError(
-            f"role {role!r} lacks a right in schema {schema!r}: {error.diag.message_primary}. A role that may create "
-            f"tables there runs `glassine migrate`, and grants: USAGE on the schema; SELECT, INSERT, UPDATE and DELETE on "
-            f"its tables; USAGE on its sequences",
+            f"role {role!r} lacks a right in schema {schema!r}: {error.diag.message_primary}. Let a role that may "
+            "create tables there run `glassine migrate`, and grant USAGE on the schema, SELECT, INSERT, UPDATE and "
+            "DELETE on its tables, and USAGE on its sequences",
             location=options.location.shown,
         ) from error
     return str(schema)

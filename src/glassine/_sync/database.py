@@ -4,7 +4,7 @@ already open, and an index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from .._queries import Queries
@@ -18,7 +18,7 @@ Ts = TypeVarTuple("Ts")
 
 
 class Driver(Protocol):
-    """Runs an operation in one transaction: it is committed whole or not at all, and the driver's errors become ours."""
+    """Runs an operation in one transaction, which is committed whole or not at all; errors come out as ours."""
 
     @property
     def location(self) -> str:
@@ -48,7 +48,7 @@ class Database(Protocol):
     """One connection with a transaction open on it."""
 
     queries: Queries
-    namespaces: dict[str, int]
+    namespaces: MutableMapping[str, int]
     """Keys of the namespaces that were met; they never change."""
 
     @property
@@ -105,9 +105,6 @@ class Index(Protocol):
 
     def start_anew(self) -> None:
         """Throw the index away, to be made again from the messages."""
-
-    def squeeze(self) -> None:
-        """Let go of what was dropped, so that no word of it is left in the files."""
 
     def faults(self) -> list[str]:
         """What is wrong with the index."""

@@ -144,6 +144,8 @@ class PostgresDriver:
     def _connect(self) -> PostgresDatabase:
         connection: Connection[Any] = Connection.connect(**self._parameters)
         try:
+            cursor = connection.execute("SELECT pg_backend_pid()")
+            _postgres.settle(connection, cursor.fetchall()[0][0])
             if self._schema is None:
                 self._schema = prepared(connection, self._options)
         except BaseException:

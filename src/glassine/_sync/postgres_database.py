@@ -14,6 +14,7 @@ from psycopg import Connection, RawCursor
 from .. import _postgres
 from ..exchange import Facts
 from ..tree import Span
+from .database import Database
 from .postgres_index import PostgresIndex
 
 T = TypeVar("T")
@@ -46,7 +47,7 @@ class PostgresDatabase:
         self,
         write: bool,
         known: dict[str, int],
-        operation: Callable[[PostgresDatabase, *Ts], T],
+        operation: Callable[[Database, *Ts], T],
         args: tuple[*Ts],
     ) -> T:
         """Run `operation` in one transaction, committed whole or not at all.

@@ -112,7 +112,7 @@ class PostgresIndex:
         scope = [*_scope(key), vectors.LONG]
         queries = [vectors.scoped(Form((phrase,), every=True), kinds, scope) for phrase in form.phrases]
         found = self._db.rows(self._db.queries.words_across, (key[0], queries))
-        return [Place(*place, 0.0) for place in found]
+        return [Place(session, strand, seq, 0.0) for session, strand, seq in found]
 
     def _find(
         self,

@@ -142,10 +142,13 @@ def chunks(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
     Neighbours overlap, so that any LONGEST_PHRASE tokens in a row stand whole in one of them.
     """
     start = 0
+    # Where one word goes on and on, pieces are short, and to look at more than twice the last would be wasted.
+    reach = CHUNK_TOKENS
     while True:
-        piece = tokens[start : start + CHUNK_TOKENS]
-        if len(piece) > CHUNK_REPEATS and Counter(piece).most_common(1)[0][1] > CHUNK_REPEATS:
-            piece = piece[: _first_excess(piece)]
+        piece = tokens[start : start + reach]
+        if len(piece) > CHUNK_REPEATS and (excess := _first_excess(piece)) < len(piece):
+            piece = piece[:excess]
+        reach = min(2 * max(len(piece), CHUNK_REPEATS), CHUNK_TOKENS)
         if piece:
             yield piece
         start += len(piece)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from unicodedata import category, east_asian_width
 
@@ -111,44 +111,48 @@ def _windows(text: str, form: Form) -> Iterator[tuple[int, int]]:
 
 def _hits_in(folded: str, form: Form) -> list[Hit]:
     hits = []
+    plain = folded.isascii()
     for number, phrase in enumerate(form.phrases):
-        needle = _needle(phrase)
-        place = folded.find(needle)
+        beginning = _beginning(phrase, plain)
+        place = 0
         found = 0
-        while place >= 0 and found < _MOST_HITS:
-            end = _end_of_match(folded, place, phrase)
+        while found < _MOST_HITS and (candidate := beginning.search(folded, place)):
+            end = _end_of_match(folded, candidate.start(), phrase, plain)
             if end is not None:
-                hits.append((place, end, number))
+                hits.append((candidate.start(), end, number))
                 found += 1
-            place = folded.find(needle, end or place + 1)
+            place = end or candidate.start() + 1
     return hits
 
 
-def _needle(phrase: Phrase) -> str:
+@lru_cache(maxsize=512)
+def _beginning(phrase: Phrase, plain: bool) -> re.Pattern[str]:
     """What every occurrence of a phrase begins with. Words share their stem, but not always its last letter."""
     run, token = phrase.runs[0], phrase.tokens[0]
     if unspaced_pattern().match(run):
-        return run
-    return token[:-1] if len(token) > 2 or token[1:] == "i" else token
+        return re.compile(re.escape(run))
+    start = re.escape(token[:-1] if len(token) > 2 or token[1:] == "i" else token)
+    # Looking back from behind the letters leaves their search to the quick part of the engine.
+    return re.compile(f"{start}(?<![a-z0-9]{start})" if plain else start)
 
 
 @cache
-def _patterns(plain: bool) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A whole word, what may stand between words, and a letter of a word, in folded text; `plain` if that is ASCII."""
+def _patterns(plain: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A whole word, and what may stand between words, in folded text without underscores; `plain` if that is ASCII."""
     if plain:
-        return re.compile("[a-z0-9]+"), re.compile("[^a-z0-9]*"), re.compile("[a-z0-9]")
-    letter = f"(?![{UNSPACED}])\\w"
+        return re.compile("[a-z0-9]+"), re.compile("[^a-z0-9]*")
     return (
-        re.compile(rf"{letter}(?:(?![{UNSPACED}])[\w{marks()}])*"),
+        re.compile(rf"(?![{UNSPACED}])\w(?:(?![{UNSPACED}])[\w{marks()}])*"),
         re.compile(rf"[^\w{UNSPACED}]*"),
-        re.compile(letter),
     )
 
 
-def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
+def _end_of_match(folded: str, place: int, phrase: Phrase, plain: bool) -> int | None:
     """Where the phrase that begins at `place` ends, or None if it does not stand there."""
-    word, between, letter = _patterns(folded.isascii())
+    word, between = _patterns(plain)
     unspaced = unspaced_pattern()
+    if not plain and not unspaced.match(phrase.runs[0]) and _is_within_word(folded, place):
+        return None
     last = len(phrase.runs) - 1
     for number, run in enumerate(phrase.runs):
         if number:
@@ -163,19 +167,18 @@ def _end_of_match(folded: str, place: int, phrase: Phrase) -> int | None:
                 return None
         else:
             found = word.match(folded, place)
-            if found is None or (number == 0 and _is_within_word(folded, place, letter)):
-                return None
-            if word_tokens(found[0]) != word_tokens(run):
+            if found is None or word_tokens(found[0]) != word_tokens(run):
                 return None
             place = found.end()
     return place
 
 
-def _is_within_word(folded: str, place: int, letter: re.Pattern[str]) -> bool:
+def _is_within_word(folded: str, place: int) -> bool:
     """Whether a word goes on at `place`, that is, whether a letter and its marks stand before it."""
-    while place > 0 and category(folded[place - 1])[0] == "M" and not unspaced_pattern().match(folded, place - 1):
+    unspaced = unspaced_pattern()
+    while place > 0 and category(folded[place - 1])[0] == "M" and not unspaced.match(folded, place - 1):
         place -= 1
-    return place > 0 and letter.match(folded, place - 1) is not None
+    return place > 0 and folded[place - 1].isalnum() and not unspaced.match(folded, place - 1)
 
 
 @cache

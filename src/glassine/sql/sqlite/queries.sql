@@ -379,17 +379,19 @@ INSERT INTO pending (scope, text, tool_input, tool_output, reasoning, ns, sessio
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: pending_any
-SELECT 1 FROM pending LIMIT 1;
+SELECT 1 FROM pending WHERE scope <> '' LIMIT 1;
 
 -- name: pending_drop
-DELETE FROM pending WHERE doc BETWEEN ? AND ?;
+DELETE FROM pending WHERE doc BETWEEN ? AND ? AND scope <> '';
 
+-- The newest row stays, empty: see the table.
 -- name: pending_clear
-DELETE FROM pending;
+DELETE FROM pending WHERE doc < (SELECT max(doc) FROM pending);
+UPDATE pending SET scope = '', text = NULL, tool_input = NULL, tool_output = NULL, reasoning = NULL;
 
 -- name: words_fold
 INSERT INTO words (rowid, scope, text, tool_input, tool_output, reasoning, ns, session, strand, seq)
-SELECT doc, scope, text, tool_input, tool_output, reasoning, ns, session, strand, seq FROM pending;
+SELECT doc, scope, text, tool_input, tool_output, reasoning, ns, session, strand, seq FROM pending WHERE scope <> '';
 
 -- name: words_drop
 DELETE FROM words WHERE rowid BETWEEN ? AND ?;
@@ -413,7 +415,7 @@ PRAGMA quick_check(words);
 -- What messages say they have in the index, what it holds a length of, and what a search finds: FTS5's check misses
 -- rows that are gone. `n` begins the scope word of every namespace.
 -- name: words_count
-SELECT (SELECT coalesce(sum(docs), 0) FROM node) - (SELECT count(*) FROM pending),
+SELECT (SELECT coalesce(sum(docs), 0) FROM node) - (SELECT count(*) FROM pending WHERE scope <> ''),
     (SELECT count(*) FROM words_docsize d JOIN words_content c USING (id)),
     (SELECT count(*) FROM words WHERE words MATCH 'scope : n *');
 
@@ -437,7 +439,7 @@ SELECT session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
 SELECT DISTINCT session, strand, seq FROM words WHERE words MATCH ?;
 
 -- name: words_total
-SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pending'), 0);
+SELECT coalesce(max(doc), 0) FROM pending;
 
 -- name: node_docs
 SELECT doc, docs FROM node WHERE ns = ? AND session = ? AND docs > 0 ORDER BY doc;

@@ -217,7 +217,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 
 CREATE TABLE pending (
-    doc         INTEGER PRIMARY KEY AUTOINCREMENT,
+    doc         INTEGER PRIMARY KEY,
     scope       TEXT NOT NULL,
     text        TEXT,
     tool_input  TEXT,

@@ -106,6 +106,7 @@ async def media_cost_the_same_whatever_their_size(store: AsyncStore) -> None:
     one, other = await small.totals(), await large.totals()
     equal(one[2:], other[2:], "tokens")
     true(other.size > one.size and min(one[2:]) > 100, "bytes are bytes, and a picture costs something")
+    true(await small.count_tokens(lambda text: 0) > 100, "by another counter too")
 
 
 async def a_huge_text_costs_what_a_view_shows_of_it(store: AsyncStore) -> None:

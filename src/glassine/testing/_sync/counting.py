@@ -107,6 +107,7 @@ def media_cost_the_same_whatever_their_size(store: Store) -> None:
     one, other = small.totals(), large.totals()
     equal(one[2:], other[2:], "tokens")
     true(other.size > one.size and min(one[2:]) > 100, "bytes are bytes, and a picture costs something")
+    true(small.count_tokens(lambda text: 0) > 100, "by another counter too")
 
 
 def a_huge_text_costs_what_a_view_shows_of_it(store: Store) -> None:

@@ -16,9 +16,10 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 
 -- The newest rows, on their way into `words`: an FTS5 commit costs as much as several appends, so they go there in
--- batches, and before a search. AUTOINCREMENT: a doc is never used twice.
+-- batches, and before a search. The newest that has moved stays behind, empty (its scope is ''): `doc` counts on from
+-- there, so that none in `words` is given out twice. (AUTOINCREMENT would write one more page for every message.)
 CREATE TABLE pending (
-    doc         INTEGER PRIMARY KEY AUTOINCREMENT,
+    doc         INTEGER PRIMARY KEY,
     scope       TEXT NOT NULL,
     text        TEXT,
     tool_input  TEXT,

@@ -1,0 +1,57 @@
+"""Rows of the search index in SQLite are numbered by a table that is emptied again and again: no number comes twice."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+import glassine
+from glassine import user
+from glassine._sqlite_index import FOLD
+
+ANY_TWICE = "SELECT doc FROM pending WHERE scope <> '' AND doc IN (SELECT id FROM words_docsize)"
+
+
+def check(path: Path, store: glassine.Store, *, moved: int, waiting: int) -> None:
+    assert store.verify().clean
+    connection = apsw.Connection(str(path))
+    counts = "SELECT (SELECT count(*) FROM words_docsize), (SELECT count(*) FROM pending WHERE scope <> '')"
+    assert connection.execute(counts).fetchall() == [(moved, waiting)]
+    assert connection.execute(ANY_TWICE).fetchall() == []
+    connection.close()
+
+
+@pytest.mark.parametrize("how", ["delete", "redact", "update"])
+def test_numbers_go_on_when_the_newest_row_goes(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "numbers.db"
+    with glassine.open(path) as store:
+        session = store.session("s")
+        *_, newest = session.append([user(f"first{number}") for number in range(FOLD - 1)])
+        check(path, store, moved=FOLD - 1, waiting=0)
+        if how == "delete":
+            session.delete(newest)
+        elif how == "redact":
+            session.redact(newest)
+        else:
+            session.update(user("other", id=newest.id))
+        assert store.verify().clean
+    with glassine.open(path) as store:
+        session = store.session("s")
+        session.append([user(f"second{number}") for number in range(2 * FOLD)])
+        assert store.verify().clean
+        assert len(session.search("second1")) == 1
+        assert not session.search(f"first{FOLD - 2}")
+        kept = FOLD - 2 + 2 * FOLD + (how != "delete")
+        check(path, store, moved=kept, waiting=0)
+
+
+def test_a_row_that_never_moved_leaves_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.db"
+    with glassine.open(path) as store:
+        session = store.session("s")
+        session.append([user(f"first{number}") for number in range(FOLD + 3)])
+        check(path, store, moved=FOLD - 1, waiting=4)
+        session.delete(session.history()[-1])
+        session.append(user("second"))
+        check(path, store, moved=FOLD - 1, waiting=4)
+        assert [hit.snippet for hit in session.search("second")] == ["«second»"]
