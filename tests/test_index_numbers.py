@@ -55,3 +55,16 @@ def test_a_row_that_never_moved_leaves_its_number(tmp_path: Path) -> None:
         session.append(user("second"))
         check(path, store, moved=FOLD - 1, waiting=4)
         assert [hit.snippet for hit in session.search("second")] == ["«second»"]
+
+
+def test_a_search_writes_nothing_when_nothing_waits(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.db"
+    with glassine.open(path) as store:
+        session = store.session("s")
+        session.append(user("alpha"))
+        assert len(session.search("alpha")) == 1
+        connection = apsw.Connection(str(path))
+        before = connection.execute("PRAGMA data_version").fetchall()
+        assert len(session.search("alpha")) == 1
+        assert connection.execute("PRAGMA data_version").fetchall() == before
+        connection.close()

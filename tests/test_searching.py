@@ -216,6 +216,7 @@ def test_a_word_begins_with_its_stem_but_for_the_last_letter() -> None:
         ("𠀋𠮟る", "𠀋𠮟 𠮟る る"),
         ("running1 deployed2", "running1 deployed2"),
         ("x\0y\ud800z", "x y z"),
+        ("漢\u093c株 \u093c", "漢 株"),
     ],
 )
 def test_tokens(text: str, tokens: str) -> None:
@@ -583,6 +584,11 @@ def test_a_hit_deep_in_a_long_text_is_found(place: int) -> None:
 
 def test_the_first_of_equal_stretches_is_shown() -> None:
     assert snippet(f"billing one. {FILLING} billing two.", parse_query("billing"), 20).start == 0
+
+
+def test_of_a_frequent_word_the_first_hits_are_marked() -> None:
+    marks = snippet("billing " * 1000, parse_query("billing"), 500).marks
+    assert marks == tuple((place, place + 7) for place in range(0, 24 * 8, 8))
 
 
 def test_a_long_text_is_shown_where_the_query_stands_as_it_was_typed() -> None:

@@ -86,7 +86,7 @@ def _check_depth(value: Any, data: bytes) -> None:
     level, depth = [value], 0
     while level:
         depth += 1
-        if depth > DEPTH_LIMIT + 1:
+        if depth > DEPTH_LIMIT:
             raise InvalidMessageError(f"nested more than {DEPTH_LIMIT} levels deep", limit=DEPTH_LIMIT)
         level = [
             child

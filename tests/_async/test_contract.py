@@ -22,6 +22,11 @@ async def test_file(name: str, tmp_path: Path) -> None:
     await check_store_async(lambda: glassine.open_async(tmp_path / "store.db"), only=name)
 
 
+@pytest.mark.parametrize("name", CHECKS)
+async def test_postgres(name: str, postgres_url: str) -> None:
+    await check_store_async(lambda: glassine.open_async(postgres_url), only=name)
+
+
 async def test_every_failure_is_named_and_none_hides_another() -> None:
     def stingy() -> glassine.AsyncStore:
         store = glassine.open_async(":memory:")

@@ -14,9 +14,10 @@ from glassine import AsyncStore, CorruptMessageError, Hits, Lineage, assistant, 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AsyncStore]:
-    place = ":memory:" if request.param == "memory" else tmp_path / "store.db"
+    place = {"memory": ":memory:", "file": str(tmp_path / "store.db")}.get(request.param)
+    place = place or request.getfixturevalue("postgres_url")
     async with glassine.open_async(place) as opened:
         yield opened
 

@@ -21,6 +21,11 @@ def test_file(name: str, tmp_path: Path) -> None:
     check_store(lambda: glassine.open(tmp_path / "store.db"), only=name)
 
 
+@pytest.mark.parametrize("name", CHECKS)
+def test_postgres(name: str, postgres_url: str) -> None:
+    check_store(lambda: glassine.open(postgres_url), only=name)
+
+
 def test_every_failure_is_named_and_none_hides_another() -> None:
     def stingy() -> glassine.Store:
         store = glassine.open(":memory:")

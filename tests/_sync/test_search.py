@@ -13,9 +13,10 @@ import glassine
 from glassine import CorruptMessageError, Hits, Lineage, Store, assistant, user
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    place = ":memory:" if request.param == "memory" else tmp_path / "store.db"
+    place = {"memory": ":memory:", "file": str(tmp_path / "store.db")}.get(request.param)
+    place = place or request.getfixturevalue("postgres_url")
     with glassine.open(place) as opened:
         yield opened
 

@@ -26,8 +26,8 @@ WIDTH = 160
 _WINDOW = 2048
 # Around a place where the query stands as it was typed.
 _MARGIN = 320
-# Hits of one phrase that are weighed against each other.
-_MOST_HITS = 12
+# Hits of one phrase that are weighed against each other, and marked.
+_MOST_HITS = 24
 
 # No word is so long that a snippet is shortened further to leave it out.
 _LONGEST_TIDIED = 24
