@@ -55,18 +55,19 @@ QUERIES = {
 
 
 def run() -> Iterator[Figure]:
-    yield insert()
+    yield insert("agents' messages", wires)
+    yield insert("short messages", lines)
     for messages in SIZES:
         yield from everywhere(messages)
     yield from narrow()
     yield from file()
 
 
-def insert() -> Figure:
+def insert(what: str, make: Callable[[int], Iterator[Wire]]) -> Figure:
     """Appends, with all that they keep, in inserts of the same bytes into a database of a single table."""
     with (
         glassine.open(copy(stored(10_000), "inserted")) as store,
-        closing(apsw.Connection(str(workdir() / "bare.db"))) as connection,
+        closing(apsw.Connection(str(workdir() / f"bare-{make.__name__}.db"))) as connection,
     ):
         append, execute = store.session(SESSION).append, connection.execute
         execute("PRAGMA journal_mode=WAL").fetchall()
@@ -74,14 +75,22 @@ def insert() -> Figure:
         execute("CREATE TABLE message (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
 
         def ours() -> Block:
-            ready = list(wires(_floor.FOLD))
+            ready = list(make(_floor.FOLD))
             return lambda: [append(wire) for wire in ready]
 
         def floor() -> Block:
-            ready = [msgspec.json.encode(wire) for wire in wires(_floor.FOLD)]
+            ready = [msgspec.json.encode(wire) for wire in make(_floor.FOLD)]
             return lambda: [execute("INSERT INTO message (data) VALUES (?)", (data,)) for data in ready]
 
-        return compare("append / bare INSERT of its bytes", 9.0, ours, floor, blocks=200, typical=statistics.mean)
+        return compare(
+            f"append {what} / bare INSERT of their bytes", 9.0, ours, floor, blocks=200, typical=statistics.mean
+        )
+
+
+def lines(count: int) -> Iterator[Wire]:
+    """Messages of one line, as people type them."""
+    for wire in itertools.islice(wires(4 * count), 0, None, 4):
+        yield {**wire, "parts": [{"type": "text", "text": wire["parts"][0]["text"][:60]}]}
 
 
 def everywhere(messages: int) -> Iterator[Figure]:

@@ -19,15 +19,15 @@ def formula(text: str) -> float:
 
 
 def run() -> list[Figure]:
-    rows = []
-    everything: list[str] = []
+    mixed, rows = [], []
     for size, times in SIZES.items():
-        for kind, text in texts(size).items():
-            everything += [text] * times
+        kinds = texts(size)
+        every = [text for text in kinds.values() for _ in range(times)]
+        mixed.append(against(f"estimate {size:,} characters of every kind / chars and words", 5.0, estimate_all, every))
+        for kind, text in kinds.items():
             for name, function in (("all families", estimate_all), ("one family", estimate_tokens)):
                 rows.append(against(f"{name}, {size:,} characters of {kind}", None, function, [text] * times))
-    mixed = against("all families, every size and kind / chars and words", 5.0, estimate_all, everything)
-    return [mixed, *rows]
+    return [*mixed, *rows]
 
 
 def against(name: str, bar: float | None, function: Callable[[str], object], subjects: Sequence[str]) -> Figure:

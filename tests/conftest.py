@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -42,8 +43,17 @@ def postgres_url(postgres: str, _schema: tuple[psycopg.Connection, str]) -> Iter
     pg.empty(connection, schema)
 
 
+@pytest.fixture(params=["file", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """What names a database that others can open too: the path of a file, or the URL of a server."""
+    return str(tmp_path / "g.db") if request.param == "file" else request.getfixturevalue("postgres_url")
+
+
+_numbers = itertools.count()
+
+
 @pytest.fixture
-def fresh_schema(postgres: str, _numbers: Iterator[int] = itertools.count()) -> Iterator[str]:
+def fresh_schema(postgres: str) -> Iterator[str]:
     """The name of a schema that is not there; what is made of it is dropped afterwards."""
     name = f"fresh_{os.getpid()}_{next(_numbers)}"
     yield name

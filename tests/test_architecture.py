@@ -26,16 +26,18 @@ FLOOR_NAMES = ["values", "pure", "storage", "shell", "edges", "façade"]
 
 # The first pattern that fits decides, and it covers what is inside a package too. _sync stands where _async does.
 FLOORS = {
-    VALUES: "messages errors _json _ids",
+    VALUES: "messages errors urls _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
-    "drafting content exchange hits indexing ingesting ranking vectors tokens searching models records redaction handles",
-    STORAGE: "_drivers _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine _async.postgres*",
+    "drafting content exchange hits indexing ingesting ranking vectors tokens searching models records redaction "
+    "handles",
+    STORAGE: "_drivers _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
+    "_async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",
     FACADE: "__init__ __main__",
 }
 # What the edges may import beside themselves: the library as any user sees it.
-PUBLIC = {"glassine", "glassine.messages", "glassine.errors", "glassine.tokens", "glassine.transcripts"}
+PUBLIC = {"glassine"} | {f"glassine.{name}" for name in ("messages", "errors", "tokens", "transcripts", "urls")}
 # Pure code that stands beside the rest of its floor: it may import values and itself, nothing else.
 VALUES_ONLY = {"formats"}
 

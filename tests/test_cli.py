@@ -25,11 +25,15 @@ HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J \u202egnp.exe\u2066 a\nb\t
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+a_file = pytest.mark.parametrize("database", ["file"], indirect=True)
+"""For what is said of files, and what only a file can suffer."""
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command with a database of the test's own, 100 columns wide, at UTC."""
     for name, value in {
-        "GLASSINE_DB": str(tmp_path / "g.db"),
+        "GLASSINE_DB": database,
         "COLUMNS": "100",
         "HOME": str(tmp_path / "home"),
     }.items():
@@ -54,8 +58,8 @@ def imported(run: Run, tmp_path: Path) -> Path:
     return path
 
 
-def store(tmp_path: Path) -> glassine.Store:
-    return glassine.open(tmp_path / "g.db")
+def store() -> glassine.Store:
+    return glassine.open(os.environ["GLASSINE_DB"])
 
 
 def lines_of(result: Result) -> list[Any]:
@@ -138,7 +142,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(
 
 
 def test_deleted_sessions_stay_deleted_unless_restored(run: Run, imported: Path, tmp_path: Path) -> None:
-    with store(tmp_path) as opened:
+    with store() as opened:
         opened.delete_session(SESSION)
     said = run("import", str(imported)).stdout
     assert "not restored   1 session deleted here (--restore brings back)" in said
@@ -187,7 +191,7 @@ def test_subagents_stand_behind_their_session_and_do_not_count(run: Run, tmp_pat
 
 def test_listed_ids_are_long_enough_to_be_used(run: Run, tmp_path: Path) -> None:
     ids = ["aaaaaaaa1-long", "aaaaaaaa2-long", "bbbbbbbbbb", "ビルドの会話１", "ビルドの会話２"]
-    with store(tmp_path) as opened:
+    with store() as opened:
         for id in ids:
             opened.session(id).append(glassine.user(id))
     shown = [row.split()[0] for row in run("sessions").stdout.splitlines()[1:]]
@@ -223,6 +227,7 @@ def test_columns_are_aligned_for_wide_characters(
         assert cell_len(row[: sizes[-1].end()]) == end, row
 
 
+@a_file
 def test_an_empty_database_and_a_missing_one(run: Run, tmp_path: Path) -> None:
     for argv in (["sessions"], ["show", "x"], ["verify"], ["repair"], ["info"]):
         result = run(*argv, code=3)
@@ -230,7 +235,7 @@ def test_an_empty_database_and_a_missing_one(run: Run, tmp_path: Path) -> None:
         assert "glassine import" in result.stderr
         assert result.stdout == ""
     assert not (tmp_path / "g.db").exists()
-    store(tmp_path).__enter__().close()
+    store().__enter__().close()
     result = run("sessions")
     assert result.stdout == ""
     assert "no conversations yet" in result.stderr
@@ -255,7 +260,7 @@ def test_show_prints_a_conversation(run: Run, imported: Path) -> None:
 
 
 def test_show_json_gives_the_messages_as_they_are_stored(run: Run, imported: Path, tmp_path: Path) -> None:
-    with store(tmp_path) as opened:
+    with store() as opened:
         expected = [message.to_dict() for message in opened.session(SESSION).history()]
     assert lines_of(run("show", SESSION, "--json")) == expected
     assert lines_of(run("--json", "show", SESSION, "--last", "2")) == expected[-2:]
@@ -288,7 +293,7 @@ def test_show_another_leaf(run: Run, imported: Path) -> None:
 
 def test_summaries_are_marked_and_raw_leaves_them_out(run: Run, imported: Path, tmp_path: Path) -> None:
     day = datetime(2026, 3, 4, 12, tzinfo=UTC)
-    with glassine.open(tmp_path / "g.db", clock=lambda: day) as opened:
+    with glassine.open(os.environ["GLASSINE_DB"], clock=lambda: day) as opened:
         session = opened.session(SESSION)
         path = session.history()
         session.add_compaction("beneath", path[2].id, path[3].id)
@@ -324,7 +329,7 @@ def test_the_tree_shows_branches_the_path_and_the_leaf(run: Run, imported: Path)
 
 
 def test_a_tree_of_branches_upon_branches(run: Run, tmp_path: Path) -> None:
-    with store(tmp_path) as opened:
+    with store() as opened:
         session = opened.session("deep")
         chain = session.append([glassine.user(f"{number}") for number in range(1500)])  # deeper than Python recurses
         for parent in chain[:-1]:
@@ -351,7 +356,7 @@ def test_a_single_step_is_listed_where_several_are_counted(run: Run, tmp_path: P
 
 
 def test_a_session_that_is_not_there_or_not_the_only_one(run: Run, tmp_path: Path) -> None:
-    with store(tmp_path) as opened:
+    with store() as opened:
         for id in ("abc-1", "abc-2", "日本-1"):
             opened.session(id).append(glassine.user("hi"))
     result = run("show", "zzz", code=3)
@@ -364,6 +369,7 @@ def test_a_session_that_is_not_there_or_not_the_only_one(run: Run, tmp_path: Pat
     assert run("show", "abc", "--tree", "--last", "3", code=2).stderr.endswith("shows the whole conversation.\n")
 
 
+@a_file
 def test_a_message_that_cannot_be_read_is_shown_as_such(run: Run, imported: Path, tmp_path: Path) -> None:
     damage(tmp_path)
     for argv in (["show", SESSION], ["show", SESSION, "--json"], ["show", SESSION, "--last", "8"]):
@@ -387,7 +393,7 @@ def test_unusual_parts(run: Run, tmp_path: Path) -> None:
         {"type": "text", "text": "seen"},
         {"type": "image", "source": {"media_type": "image/png", "data": "A" * 8}},
     ]
-    with store(tmp_path) as opened:
+    with store() as opened:
         session = opened.session("s")
         session.append(glassine.assistant(*parts, glassine.tool_call("Write", {"content": "x" * 5000}, id="d")))
         session.append(glassine.tool_result("d", blocks, name="Write"))
@@ -410,7 +416,7 @@ def test_lines_are_folded_between_words_and_by_the_rules_of_japanese(run: Run, t
         "表示するかどうかを、ここで決めます。「はい」または（いいえ）で答えてください、よろしくお願いします。" * 8
     )
     english = "word " * 60 + "https://example.org/" + "x" * 200
-    with store(tmp_path) as opened:
+    with store() as opened:
         opened.session("s").append(glassine.user(japanese, english))
     body = run("show", "s").stdout.split("\n\n", 1)[1].splitlines()[1:]
     assert all(cell_len(row) <= 100 for row in body)
@@ -435,7 +441,7 @@ def test_an_opening_bracket_goes_with_what_it_opens() -> None:
 
 
 def test_stored_text_cannot_act_on_the_terminal(run: Run, tmp_path: Path) -> None:
-    with store(tmp_path) as opened:
+    with store() as opened:
         session = opened.session("s" + "\u202e" + "x")
         session.describe(title=HOSTILE, source=HOSTILE, model=HOSTILE, metadata={"cwd": HOSTILE})
         first = session.append(
@@ -494,6 +500,7 @@ def damage(tmp_path: Path, *, seq: int = 2) -> None:
     connection.close()
 
 
+@a_file
 def test_verify_finds_and_repair_mends(run: Run, imported: Path, tmp_path: Path) -> None:
     assert run("verify").stdout == "1 session, 10 messages: everything is in order\n"
     damage(tmp_path)
@@ -506,9 +513,9 @@ def test_verify_finds_and_repair_mends(run: Run, imported: Path, tmp_path: Path)
     assert json.loads(run("verify", "--json").stdout)["messages"] == 9
 
 
-def test_info(run: Run, imported: Path, tmp_path: Path) -> None:
+def test_info(run: Run, imported: Path, database: str) -> None:
     said = json.loads(run("info", "--json").stdout)
-    assert (said["location"], said["sessions"], said["messages"]) == (str(tmp_path / "g.db"), 1, 10)
+    assert (said["location"], said["sessions"], said["messages"]) == (database, 1, 10)
     assert set(said) == {
         *("location", "engine", "engineVersion", "schemaVersion", "bytes", "namespace", "namespaces"),
         *("sessions", "messages"),
@@ -530,9 +537,10 @@ def test_namespaces_do_not_see_each_other(run: Run, imported: Path) -> None:
 def test_options_may_stand_before_and_behind_the_command(run: Run, imported: Path, tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nowhere.db")
     assert "nowhere.db" in run("--db", nowhere, "sessions", code=3).stderr
-    assert run("--db", nowhere, "sessions", "--db", str(tmp_path / "g.db")).stdout
+    assert run("--db", nowhere, "sessions", "--db", os.environ["GLASSINE_DB"]).stdout
 
 
+@a_file
 def test_what_is_not_our_database_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "g.db").write_text("certainly not a database, and long enough to be looked at" * 10)
     result = run("sessions", code=4)
@@ -544,6 +552,7 @@ def test_what_is_not_our_database_is_refused(run: Run, tmp_path: Path) -> None:
     assert "is not there" in result.stderr
 
 
+@a_file
 def test_a_database_of_a_newer_version_is_refused(run: Run, imported: Path, tmp_path: Path) -> None:
     import apsw
 
@@ -597,7 +606,7 @@ def test_as_a_program(imported: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_reader_that_leaves_early_hears_nothing(tmp_path: Path, argv: list[str]) -> None:
-    with store(tmp_path) as opened:
+    with store() as opened:
         opened.session("long").append([glassine.user(f"{number} " * 50) for number in range(2000)])
         for number in range(500 if argv == ["sessions"] else 0):
             opened.session(f"{number}" * 10).append(glassine.user("語" * 60))

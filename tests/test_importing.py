@@ -18,8 +18,8 @@ DATA = Path(__file__).parent.parent.parent / "shared" / "data" / "claude-code"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[glassine.Store]:
-    with glassine.open(tmp_path / "store.db") as store:
+def store(database: str) -> Iterator[glassine.Store]:
+    with glassine.open(database) as store:
         yield store
         assert store.verify().clean
 
@@ -341,7 +341,7 @@ def test_the_same_event_twice_is_two_events(store: glassine.Store, tmp_path: Pat
 
 
 def test_a_plan_that_somebody_else_made_stale_is_made_anew(
-    store: glassine.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: glassine.Store, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = Script()
     script.user("a")
@@ -353,7 +353,7 @@ def test_a_plan_that_somebody_else_made_stale_is_made_anew(
 
     def overtaken(self: glassine.Session, messages: Any, **options: Any) -> Any:
         monkeypatch.setattr(glassine.Session, "append", append)
-        with glassine.open(tmp_path / "store.db") as other:
+        with glassine.open(database) as other:
             import_transcript(other, late)
         return append(self, messages, **options)
 
@@ -392,7 +392,7 @@ with glassine.open(sys.argv[1]) as store:
 """
 
 
-def test_two_imports_of_the_same_files_at_once(store: glassine.Store, tmp_path: Path) -> None:
+def test_two_imports_of_the_same_files_at_once(store: glassine.Store, database: str, tmp_path: Path) -> None:
     script = coding()
     for number in range(300):
         script.user(f"{number}")
@@ -404,7 +404,7 @@ def test_two_imports_of_the_same_files_at_once(store: glassine.Store, tmp_path: 
     orders = [[*parts, whole], [whole, *parts], [parts[2], whole]]
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", IMPORTER, str(tmp_path / "store.db"), *map(str, order)],
+            [sys.executable, "-c", IMPORTER, database, *map(str, order)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

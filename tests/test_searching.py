@@ -537,6 +537,7 @@ FILLING = "Nothing of interest was said for quite a while. " * 4
         ("abilling billing", "billing", 40, "abilling «billing»"),
         ("éabilling billing", "billing", 40, "éabilling «billing»"),
         ("किbilling billing", "billing", 40, "किbilling «billing»"),
+        ("x\U00011a94billing", "billing", 40, "x\U00011a94«billing»"),  # a mark outside the BMP parts words
         ("한국어 파일에서", "파일", 40, "한국어 «파일»에서"),
         ("กำไรสุทธิ", "สุทธ", 40, "กำไร«สุทธิ»"),
         ("हिन्दी में लिखा", "हिन्दी", 40, "«हिन्दी» में लिखा"),

@@ -6,6 +6,7 @@ The model knows messages by id, parents by id, and walks; it has no strands, no 
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import shutil
 import tempfile
@@ -168,18 +169,24 @@ def size(wire: Wire) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-class TreeMachine(RuleBasedStateMachine):
-    """Two handles on one store (for a file: two stores on one file) take turns."""
+EXAMPLES = itertools.count()
 
-    location = ":memory:"
+
+class TreeMachine(RuleBasedStateMachine):
+    """Two handles on one store (for a file or a server: two stores on one database) take turns."""
+
+    location = "memory"
+    address = ""
+    """The URL of the server."""
 
     @initialize()
     def begin(self) -> None:
         self.folder = tempfile.mkdtemp()
-        self.url = str(Path(self.folder, "t.db")) if self.location == "file" else ":memory:"
-        self.stores = [glassine.open(self.url)]
-        if self.location == "file":
-            self.stores.append(glassine.open(self.url, namespace="default"))
+        places = {"memory": ":memory:", "file": str(Path(self.folder, "t.db")), "postgres": self.address}
+        self.url, self.namespace = places[self.location], f"example {next(EXAMPLES)}"
+        self.stores = [glassine.open(self.url, namespace=self.namespace)]
+        if self.location != "memory":
+            self.stores.append(glassine.open(self.url, namespace=self.namespace))
         self.model = Model()
         self.ids = 0
         self.change = 0
@@ -439,11 +446,11 @@ class TreeMachine(RuleBasedStateMachine):
         assert (got.appended, got.updated, got.skipped) == ((), (), ())
 
     @rule()
-    @precondition(lambda self: self.location == "file")
+    @precondition(lambda self: self.location != "memory")
     def reopen(self) -> None:
         for store in self.stores:
             store.close()
-        self.stores = [glassine.open(self.url) for _ in self.stores]
+        self.stores = [glassine.open(self.url, namespace=self.namespace) for _ in self.stores]
         self.neighbour = self.stores[0].session("neighbour")
 
     @rule()
@@ -538,6 +545,10 @@ class FileMachine(TreeMachine):
     location = "file"
 
 
+class PostgresMachine(TreeMachine):
+    location = "postgres"
+
+
 SHORT = settings(
     max_examples=20,
     stateful_step_count=30,
@@ -558,7 +569,13 @@ def test_a_file_store_keeps_the_tree() -> None:
     run_state_machine_as_test(FileMachine, settings=SHORT)
 
 
+def test_a_postgres_store_keeps_the_tree(postgres_url: str) -> None:
+    PostgresMachine.address = postgres_url
+    run_state_machine_as_test(PostgresMachine, settings=settings(SHORT, max_examples=10))
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize("machine", [TreeMachine, FileMachine])
-def test_soak_both_stores_keep_the_tree(machine: type[TreeMachine]) -> None:
+@pytest.mark.parametrize("machine", [TreeMachine, FileMachine, PostgresMachine])
+def test_soak_all_stores_keep_the_tree(machine: type[TreeMachine], postgres_url: str) -> None:
+    PostgresMachine.address = postgres_url
     run_state_machine_as_test(machine, settings=LONG)

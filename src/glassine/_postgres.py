@@ -11,7 +11,6 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8BinaryDumper
 
 from . import _queries
-from ._postgres_url import Location
 from ._queries import Queries
 from .errors import (
     StoreBusyError,
@@ -21,6 +20,7 @@ from .errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
+from .urls import Location
 
 MIGRATIONS = ("0001_tree", "0002_search")
 PREPARE = 3

@@ -62,9 +62,10 @@ class SQLiteDatabase:
         self.queries = _queries.load("sqlite")
         self.namespaces: MutableMapping[str, int] = {}
         self.index = SQLiteIndex(self)
+        if not options.migrate and not options.memory and not Path(options.path).exists():
+            raise_unmigrated(0, options.path)
         try:
-            made = apsw.SQLITE_OPEN_CREATE if options.migrate else 0
-            self.connection = apsw.Connection(options.path, flags=apsw.SQLITE_OPEN_READWRITE | made)
+            self.connection = apsw.Connection(options.path)
         except apsw.Error as error:
             raise_translated(error, options.path)
         self.execute = self.connection.execute
@@ -91,9 +92,7 @@ class SQLiteDatabase:
         execute("PRAGMA secure_delete=ON")
         if version < len(MIGRATIONS):
             if not options.migrate:
-                reason = f"the database has schema version {version}, this glassine needs {len(MIGRATIONS)}"
-                reason += ": run `glassine migrate`"
-                raise SchemaVersionError(reason, location=options.path, actual=version, limit=len(MIGRATIONS))
+                raise_unmigrated(version, options.path)
             self._migrate()
 
     def _known_version(self) -> int:
@@ -187,6 +186,13 @@ def transact(
     except apsw.Error as error:
         raise_translated(error, database.options.path)
     return result
+
+
+def raise_unmigrated(version: int, location: str) -> NoReturn:
+    """Raise the error for a database that is older than this code (0: empty, or absent), and is not to be changed."""
+    known = len(MIGRATIONS)
+    reason = f"the database has schema version {version}, this glassine needs {known}: run `glassine migrate`"
+    raise SchemaVersionError(reason, location=location, actual=version, limit=known)
 
 
 def raise_translated(error: apsw.Error, location: str) -> NoReturn:

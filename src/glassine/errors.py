@@ -90,7 +90,8 @@ class InvalidMessageError(InvalidError):
 class InvalidIdError(InvalidError):
     """An id outside the rule: 1 to `limit` bytes of UTF-8, no control characters, no white space at its ends.
 
-    `kind` says of what: "message", "session", "namespace", "overlay", "event"; `value` is what was given.
+    `kind` says of what: "message", "session", "namespace", "overlay", "event", "event kind" or "usage"; `value` is
+    what was given.
     """
 
     def __init__(self, kind: str, value: object, reason: str, *, limit: int | None = None) -> None:

@@ -104,6 +104,8 @@ def _media(part: Any, path: tuple[Step, ...]) -> Iterator[External]:
             continue
         comma = value.find(";base64,", 0, 200) if value.startswith("data:") else -1
         prefix = value[: comma + len(";base64,")] if comma > 0 else ""
+        if not (prefix.isascii() and prefix.isprintable()):
+            continue  # it stands in a column of text, which cannot hold everything
         try:
             raw = base64.b64decode(value[len(prefix) :], validate=True)
         except (binascii.Error, ValueError):

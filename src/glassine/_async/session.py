@@ -335,7 +335,7 @@ class AsyncSession:
 
     async def add_usage(self, *usage: Usage) -> int:
         """Store what requests took; a row whose id is there already is passed over. Returns how many were new."""
-        rows = [item if item.id else replace(item, id=self.store.new_id()) for item in usage]
+        rows = [self._usage_row(item) for item in usage]
         return await self._engine.add_usage(self._ref, rows, self.store.now()) if rows else 0
 
     async def usage(self) -> list[Usage]:
@@ -357,6 +357,11 @@ class AsyncSession:
         return Check(1, messages, tuple(problems))
 
     # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _usage_row(self, usage: Usage) -> Usage:
+        id = check_id("usage", usage.id) if usage.id else self.store.new_id()
+        names = ("kind", "message_id", "leaf_id", "model", "route", "price_source")
+        return replace(usage, id=id, **{name: _storable(getattr(usage, name)) for name in names})
 
     def _mint(self, message: Message, *, reserved: bool = False) -> Message:
         if not message.id:

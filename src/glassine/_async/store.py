@@ -13,7 +13,6 @@ from typing import Any, Final, Self, TypeVar
 
 from .._drivers import AsyncOpening, AsyncSQLiteDriver
 from .._ids import check_id
-from .._postgres_url import Location, is_postgres, parse
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
 from ..errors import DriverMissingError, StoreError
@@ -22,6 +21,7 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from ..urls import Location, is_postgres, parse
 from .database import AsyncDriver
 from .engine import AsyncEngine
 from .session import AsyncSession

@@ -14,7 +14,6 @@ from typing import Any, Final, Self, TypeVar
 
 from .._drivers import Opening, SQLiteDriver
 from .._ids import check_id
-from .._postgres_url import Location, is_postgres, parse
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
 from ..errors import DriverMissingError, StoreError
@@ -23,6 +22,7 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from ..urls import Location, is_postgres, parse
 from .database import Driver
 from .engine import Engine
 from .session import Session

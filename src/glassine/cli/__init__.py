@@ -13,6 +13,7 @@ from ._checking import repair, verify
 from ._errors import Group
 from ._importing import import_
 from ._info import info
+from ._migrating import migrate
 from ._reindexing import reindex
 from ._search import search
 from ._sessions import sessions
@@ -42,5 +43,5 @@ def main() -> None:
     """
 
 
-for _command in (import_, sessions, show, search, tokens, verify, repair, reindex, info):
+for _command in (import_, sessions, show, search, tokens, verify, repair, reindex, migrate, info):
     main.add_command(_command)

@@ -53,7 +53,7 @@ def repair() -> None:
 def check_json(chosen: Settings, check: glassine.Check) -> dict[str, Any]:
     """The outcome as `--json` prints it."""
     return {
-        "database": chosen.location,
+        "database": chosen.shown,
         "namespace": chosen.namespace,
         "sessions": check.sessions,
         "messages": check.messages,

@@ -18,7 +18,9 @@ from ..errors import (
     SchemaVersionError,
     StoreBusyError,
     StoreError,
+    StorePermissionError,
     StoreReadOnlyError,
+    StoreUnavailableError,
 )
 from ._text import line
 
@@ -75,6 +77,8 @@ _HINTS: tuple[tuple[type[GlassineError], str], ...] = (
     (StoreBusyError, "Another program is writing to it. Try again in a moment."),
     (NotADatabaseError, "Name another file with --db."),
     (SchemaVersionError, "Upgrade glassine, or name another file with --db."),
+    (StoreUnavailableError, "Is the server running, and are host, database and role right?"),
+    (StorePermissionError, "Name another role in the URL, or have the right granted."),
     (StoreReadOnlyError, "Check the permissions of the file and its folder."),
     (CorruptMessageError, "`glassine verify` looks at everything, `glassine repair` mends what can be mended."),
 )

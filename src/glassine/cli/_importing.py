@@ -70,7 +70,7 @@ def import_(paths: tuple[str, ...], dry_run: bool, restore: bool, verbose: bool)
 
     chosen = settings()
     where = list(paths) or [_default()]
-    outcome = Outcome(chosen.location, dry_run)
+    outcome = Outcome(chosen.shown, dry_run)
     started = time.monotonic()
     found = discover(where)
     outcome.ignored = [(item.path, item.reason) for item in found.ignored]

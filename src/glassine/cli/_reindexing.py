@@ -32,6 +32,6 @@ def reindex() -> None:
 
         store.reindex(progress=update)
     if chosen.json:
-        print_json({"database": chosen.location, "messages": messages})
+        print_json({"database": chosen.shown, "messages": messages})
     else:
         screen().print(f"{count(messages, 'message')} indexed")

@@ -13,6 +13,8 @@ import click
 
 import glassine
 
+from ..errors import SchemaVersionError
+from ..urls import is_postgres, without_secrets
 from ._errors import MissingError, UnusableError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,15 +34,35 @@ class Settings:
         """The database: --db, else $GLASSINE_DB, else the platform's place for the data of programs."""
         return self.db or os.environ.get("GLASSINE_DB") or str(_default())
 
+    @property
+    def shown(self) -> str:
+        """The same, as it may be shown: without a password."""
+        return without_secrets(self.location)
+
     def existing(self) -> glassine.Store:
         """The store, when it is there. Reading never makes a database."""
+        if is_postgres(self.location):
+            return self._existing_postgres()
         if self.location != MEMORY and not Path(self.location).expanduser().exists():
-            raise MissingError(
-                f"there is no database at {self.location}",
-                "`glassine import` makes one from the transcripts in ~/.claude/projects; `glassine import PATH` from "
-                "others.\nIf yours is somewhere else, name it with --db or in $GLASSINE_DB.",
-            )
-        return self._open(self.location)
+            raise self._missing(f"there is no database at {self.location}")
+        return self.opened()
+
+    def _existing_postgres(self) -> glassine.Store:
+        try:
+            return self.opened(migrate=False)
+        except SchemaVersionError as error:
+            if not error.actual:
+                raise self._missing(str(error)) from error
+            if error.actual > error.limit:
+                raise
+        return self.opened()
+
+    def _missing(self, what: str) -> MissingError:
+        return MissingError(
+            what,
+            "`glassine import` makes one from the transcripts in ~/.claude/projects; `glassine import PATH` from "
+            "others.\nIf yours is somewhere else, name it with --db or in $GLASSINE_DB.",
+        )
 
     def writable(self) -> glassine.Store:
         """The store, made if it is not there."""
@@ -49,15 +71,17 @@ class Settings:
                 _default().parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise UnusableError(f"{_default().parent}: {error.strerror}") from error
-        return self._open(self.location)
+        return self.opened()
 
     def rehearsal(self) -> glassine.Store:
         """A store to compare with, not to write to: an empty one in memory when the database is not there."""
-        there = Path(self.location).expanduser().exists()
-        return self._open(self.location if there else MEMORY)
+        try:
+            return self.existing()
+        except MissingError:
+            return self.opened(MEMORY)
 
-    def _open(self, location: str) -> glassine.Store:
-        return glassine.open(location, namespace=self.namespace)
+    def opened(self, location: str | None = None, *, migrate: bool = True) -> glassine.Store:
+        return glassine.open(location or self.location, namespace=self.namespace, migrate=migrate)
 
 
 def shared_options(command: F) -> F:
@@ -73,10 +97,11 @@ def shared_options(command: F) -> F:
         ),
         click.option(
             "--db",
-            metavar="PATH",
+            metavar="PATH|URL",
             expose_value=False,
             callback=_keep,
-            help="The database.  [default: $GLASSINE_DB, else glassine.db in the user's data folder]",
+            help="The database: a file, or a postgresql:// URL.  "
+            "[default: $GLASSINE_DB, else glassine.db in the user's data folder]",
         ),
     ):
         command = option(command)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from ._folding import fold
 from ._segmenting import LONGEST_PHRASE, run_tokens, runs, word_tokens
@@ -31,8 +31,7 @@ _COMMON_WORDS = frozenset(
 _SHORTEST_HIRAGANA = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Tokens to be found in a row. With `prefix`, it is enough that the last one begins a token.
 
     `runs` are the folded words and runs that the tokens were made of, with which a snippet finds the phrase again.
@@ -40,19 +39,21 @@ class Phrase:
 
     tokens: tuple[str, ...]
     prefix: bool = False
-    runs: tuple[str, ...] = field(default=(), compare=False)
+    runs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+Sought = tuple[tuple[str, ...], bool]
+"""The tokens and `prefix` of a phrase: what an engine is asked for."""
+
+
+class Form(NamedTuple):
     """Phrases of which all have to occur (`every`), or any."""
 
     phrases: tuple[Phrase, ...]
     every: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A query in its two forms.
 
     What matches `strict` contains each of the words and quoted phrases as they were typed, up to case, accents,
@@ -74,25 +75,25 @@ def parse_query(text: str) -> Query:
     Of a longer text, the first 4,096 characters and the first 128 tokens are looked at.
     """
     folded = fold(text[:LONGEST_QUERY]).replace("_", "-")  # a separator that does not end a term
-    strict: dict[Phrase, None] = {}
-    loose: dict[Phrase, None] = {}
-    common: dict[Phrase, None] = {}
+    strict: dict[Sought, Phrase] = {}
+    loose: dict[Sought, Phrase] = {}
+    common: dict[Sought, Phrase] = {}
     room = LONGEST_PHRASE
     for quoted, term in _terms_pattern().findall(folded):
         found = list(_bounded(runs(quoted or term), room))
         if not found:
             continue
         phrase = _phrase(found)
-        strict[phrase] = None
+        strict.setdefault(phrase[:2], phrase)
         room -= len(phrase.tokens)
         for part in (phrase,) if quoted else _parts(found):
             target = common if part.runs[0] in _COMMON_WORDS and not quoted else loose
-            target[part] = None
-    parts = tuple(loose or common)[:MOST_LOOSE_PHRASES]
-    phrases = tuple(strict)
-    if len(parts) == 1 and parts == phrases:
-        parts = ()
-    return Query(Form(phrases, every=True), Form(parts, every=False))
+            target.setdefault(part[:2], part)
+    parts = loose or common
+    if len(strict) == 1 and parts.keys() == strict.keys():
+        parts = {}
+    phrases = tuple(parts.values())[:MOST_LOOSE_PHRASES]
+    return Query(Form(tuple(strict.values()), every=True), Form(phrases, every=False))
 
 
 @cache

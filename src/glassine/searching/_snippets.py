@@ -10,9 +10,9 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
 from ._characters import IGNORABLE, JOINING, UNSPACED, marks
@@ -35,8 +35,7 @@ _LONGEST_TIDIED = 24
 _ZWJ = "\u200d"
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """A piece of a text. `marks` are the hits in it, as (start, end) in `text`, in order and without overlaps.
 
     `start` is where `text` begins in the original; `cut_before` and `cut_after` say that the original goes on there.
@@ -176,7 +175,7 @@ def _end_of_match(folded: str, place: int, phrase: Phrase, plain: bool) -> int |
 def _is_within_word(folded: str, place: int) -> bool:
     """Whether a word goes on at `place`, that is, whether a letter and its marks stand before it."""
     unspaced = unspaced_pattern()
-    while place > 0 and category(folded[place - 1])[0] == "M" and not unspaced.match(folded, place - 1):
+    while place > 0 and folded[place - 1] in marks() and not unspaced.match(folded, place - 1):
         place -= 1
     return place > 0 and folded[place - 1].isalnum() and not unspaced.match(folded, place - 1)
 

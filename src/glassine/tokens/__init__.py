@@ -6,12 +6,12 @@
     claude3   Claude 3 to 4.6
     claude48  Claude 4.7 and later
     gemma3    Gemini and Gemma
-    safe      a model that is not known: what the thriftiest of the common tokenizers would take, never less than
-              o200k, claude3 and gemma3
+    safe      a model that is not known: what the least thrifty of the common tokenizers would take, and never less
+              than o200k, claude3 and gemma3
 
 An estimate is the sum of a weight per pair of neighbouring character classes and a weight per character of each script
-beyond ASCII, fitted on 24 kinds of text in the proportions they have in agents' work (`scripts/fit_tokens.py`). Over a
-few kilobytes it is mostly within 10 %; over a single line within 20 %; languages it was not fitted on can be 25 % off.
+beyond ASCII, fitted on 24 kinds of prose, code, data and logs (`scripts/fit_tokens.py`). Over a few kilobytes it is
+mostly within 10 % of the true count, over a single line within 20 %; languages it was not fitted on can be 25 % off.
 """
 
 from __future__ import annotations

@@ -94,20 +94,14 @@ SCRIPTS = (
 UNLISTED = ("two bytes", "three bytes")
 SCRIPT_NAMES = tuple(name for name, _, _ in SCRIPTS) + UNLISTED
 
-Quarters = tuple[int, int, int, int]
 
-
-def _script_of_block(high: int) -> Quarters:
-    """The scripts of the 4 × 64 characters that share the high byte of their code unit, as numbers."""
-
-    def script(start: int) -> int:
-        for number, (_, first, last) in enumerate(SCRIPTS):
-            if first <= start <= last:
-                return number
-        return SCRIPT_NAMES.index("two bytes" if start < 0x800 else "three bytes")
-
-    first, second, third, fourth = (script(high << 8 | quarter << 6) for quarter in range(4))
-    return first, second, third, fourth
+def _scripts_of_blocks() -> list[tuple[int, ...]]:
+    """For each high byte of a code unit, the scripts of its 4 × 64 characters, as numbers in SCRIPT_NAMES."""
+    quarters = [SCRIPT_NAMES.index("two bytes")] * (0x800 >> 6)
+    quarters += [SCRIPT_NAMES.index("three bytes")] * (0x400 - len(quarters))
+    for number, (_, first, last) in enumerate(SCRIPTS):
+        quarters[first >> 6 : (last >> 6) + 1] = [number] * ((last - first >> 6) + 1)
+    return [tuple(quarters[block : block + 4]) for block in range(0, 0x400, 4)]
 
 
 def _class_table() -> bytes:
@@ -128,8 +122,9 @@ _ASCII_BYTES = bytes(range(0x80))
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
 # High bytes whose quarters hold the same scripts are one group: (group << 2 | quarter) fits a byte.
-_GROUPS = list(dict.fromkeys(_script_of_block(high) for high in range(256)))
-_HIGH_GROUP = bytes(_GROUPS.index(_script_of_block(high)) << 2 for high in range(256))
+_BLOCKS = _scripts_of_blocks()
+_GROUPS = {quarters: number for number, quarters in enumerate(dict.fromkeys(_BLOCKS))}
+_HIGH_GROUP = bytes(_GROUPS[quarters] << 2 for quarters in _BLOCKS)
 _LOW_QUARTER = bytes(low >> 6 for low in range(256))
 _SCRIPT = bytes(script for quarters in _GROUPS for script in quarters).ljust(256, b"\0")
 _UNCOUNTED = bytes([*range(_HIGH_GROUP[0], _HIGH_GROUP[0] + 2), *range(_HIGH_GROUP[0xDC], _HIGH_GROUP[0xDC] + 4)])

@@ -55,6 +55,16 @@ async def usage_outlives_the_messages(store: AsyncStore) -> None:
     true(len(usage) == 3 and usage[2].id, "a row without an id gets one")
 
 
+async def usage_takes_any_text(store: AsyncStore) -> None:
+    session = store.session("s")
+    await session.add_usage(Usage("u1", model="モデル\0", route="\ud800", price_source="表"))
+    (usage,) = await session.usage()
+    true(usage.model is not None and usage.model.startswith("モデル"), "the model's name is there, up to the NUL")
+    equal((usage.price_source, usage.route is not None), ("表", True), "the other texts")
+    with raises(InvalidIdError):
+        await session.add_usage(Usage("u\0"))
+
+
 async def deletions_are_known(store: AsyncStore) -> None:
     session = store.session("s")
     await session.append(says("m1", "m2", "m3"))

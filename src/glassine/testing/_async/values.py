@@ -56,6 +56,12 @@ async def any_text_comes_back(store: AsyncStore) -> None:
     )
 
 
+async def media_of_any_name_come_back(store: AsyncStore) -> None:
+    content = base64.b64encode(bytes(range(256)) * 8).decode()
+    names = {"plain": "image/png", "nul": "image/\0", "lone": "image/\ud800", "japanese": "image/絵", "newline": "a\n"}
+    await _kept(store, {name: f"data:{text};base64,{content}" for name, text in names.items()})
+
+
 async def any_number_comes_back(store: AsyncStore) -> None:
     await _kept(
         store,

@@ -56,6 +56,16 @@ def usage_outlives_the_messages(store: Store) -> None:
     true(len(usage) == 3 and usage[2].id, "a row without an id gets one")
 
 
+def usage_takes_any_text(store: Store) -> None:
+    session = store.session("s")
+    session.add_usage(Usage("u1", model="モデル\0", route="\ud800", price_source="表"))
+    (usage,) = session.usage()
+    true(usage.model is not None and usage.model.startswith("モデル"), "the model's name is there, up to the NUL")
+    equal((usage.price_source, usage.route is not None), ("表", True), "the other texts")
+    with raises(InvalidIdError):
+        session.add_usage(Usage("u\0"))
+
+
 def deletions_are_known(store: Store) -> None:
     session = store.session("s")
     session.append(says("m1", "m2", "m3"))

@@ -57,6 +57,12 @@ def any_text_comes_back(store: Store) -> None:
     )
 
 
+def media_of_any_name_come_back(store: Store) -> None:
+    content = base64.b64encode(bytes(range(256)) * 8).decode()
+    names = {"plain": "image/png", "nul": "image/\0", "lone": "image/\ud800", "japanese": "image/絵", "newline": "a\n"}
+    _kept(store, {name: f"data:{text};base64,{content}" for name, text in names.items()})
+
+
 def any_number_comes_back(store: Store) -> None:
     _kept(
         store,

@@ -1,4 +1,4 @@
-"""Reading a Postgres URL, without the driver: what is ours in it, and what may be shown."""
+"""What names a database: a Postgres URL taken apart, without its driver, and what of a name may be shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ class Location(NamedTuple):
 
 
 def is_postgres(url: str) -> bool:
+    """Whether this is the URL of a Postgres database, and not the path of a file."""
     return _SCHEME.match(url) is not None
+
+
+def without_secrets(url: str) -> str:
+    """The path, or the URL without the passwords in it."""
+    return parse(url).shown if is_postgres(url) else url
 
 
 def parse(url: str) -> Location:
