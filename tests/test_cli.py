@@ -301,7 +301,7 @@ def test_summaries_are_marked_and_raw_leaves_them_out(run: Run, imported: Path, 
     nodes = lines_of(run("show", SESSION, "--tree", "--json"))
     assert [node["id"] for node in nodes if node["summary"] == outer.message_id] == [message.id for message in path[:4]]
     said = run("show", SESSION).stdout
-    assert "\nsummary of 4 messages\n  要約です\n\nuser  2026-03-04" in said
+    assert re.search(r"\nsummary of 4 messages  2026-03-04 \d\d:00:00\n  要約です\n\nuser  ", said)
     assert "Why is the build red?\n\n" not in said
     assert "A missing file." in run("show", SESSION, "--raw").stdout
     tree = run("show", SESSION, "--tree").stdout

@@ -129,8 +129,10 @@ class AsyncEngine:
     async def overlays(self, ref: Ref) -> list[Overlay]:
         return await self._read(reading.overlays, ref)
 
-    async def add_summary(self, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
-        return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
+    async def add_summary(
+        self, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int
+    ) -> Overlay:
+        return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, made, now)
 
     async def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
         return await self._write_once(overlaying.undo, ref, overlay_id, now)

@@ -130,8 +130,8 @@ class Engine:
     def overlays(self, ref: Ref) -> list[Overlay]:
         return self._read(reading.overlays, ref)
 
-    def add_summary(self, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
-        return self._write(overlaying.add_summary, ref, overlay_id, text, first, last, now)
+    def add_summary(self, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int) -> Overlay:
+        return self._write(overlaying.add_summary, ref, overlay_id, text, first, last, made, now)
 
     def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
         return self._write_once(overlaying.undo, ref, overlay_id, now)

@@ -251,19 +251,23 @@ class Session:
 
     # -- overlays ---------------------------------------------------------------------------------------------------
 
-    def add_compaction(self, summary: str, first: Place, last: Place, *, id: str | None = None) -> Overlay:
+    def add_compaction(
+        self, summary: str, first: Place, last: Place, *, id: str | None = None, created_at: datetime | None = None
+    ) -> Overlay:
         """Lay a summary over the messages from `first` to `last` on one path.
 
         It is shown on every path that holds the whole range, and covers the summaries inside it. The same summary
         laid again under the same `id` changes nothing; another one under that id is a ConflictError. Raises
         InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary or
-        lies inside it; ValueError for a blank summary.
+        lies inside it; ValueError for a blank summary. `created_at` is when the summary was made, now if None.
         """
         if not summary.strip():
             raise ValueError("a summary must not be blank")
         overlay_id = check_id("overlay", id) if id is not None else self.store.new_id()
         first_id, last_id = _id(first), _id(last)
-        return self._engine.add_summary(self._ref, overlay_id, summary, first_id, last_id, self.store.now())
+        now = self.store.now()
+        made = now if created_at is None else to_micros(created_at)
+        return self._engine.add_summary(self._ref, overlay_id, summary, first_id, last_id, made, now)
 
     def overlays(self) -> list[Overlay]:
         """Everything laid over this session, in the order it was laid."""

@@ -84,8 +84,7 @@ def render(message: glassine.Message, width: int, before: datetime | None) -> It
 def heading(message: glassine.Message, before: datetime | None) -> Text:
     label, style = title(message)
     text = Text(label, style=style)
-    # A summary carries the time when it was laid, which for an imported one says nothing.
-    if message.created_at is not None and not is_summary(message):
+    if message.created_at is not None:
         text.append(f"  {clock(message.created_at, before)}", style="dim")
     return text
 

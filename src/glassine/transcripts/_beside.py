@@ -91,7 +91,7 @@ def event_rows(conversation: Conversation) -> Iterator[EventRow]:
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
         times[digest] += 1
         id = digest if times[digest] == 1 else f"{digest}~{times[digest]}"
-        yield EventRow(_kind(event.kind), event.data, _moment(event.created_at), id)
+        yield EventRow(_kind(event.kind), event.data, moment(event.created_at), id)
 
 
 def refusal(compaction: Compaction) -> EventRow:
@@ -105,7 +105,7 @@ def refusal(compaction: Compaction) -> EventRow:
         "preTokens": compaction.pre_tokens,
     }
     data = {key: value for key, value in facts.items() if value is not None}
-    return EventRow("refused-summary", data, _moment(compaction.created_at), f"refused-summary/{compaction.id}")
+    return EventRow("refused-summary", data, moment(compaction.created_at), f"refused-summary/{compaction.id}")
 
 
 def usage_rows(conversation: Conversation) -> Iterator[glassine.Usage]:
@@ -116,8 +116,8 @@ def usage_rows(conversation: Conversation) -> Iterator[glassine.Usage]:
             ok=row.ok,
             message_id=row.message_id,
             model=row.model,
-            started_at=_moment(row.started_at),
-            ended_at=_moment(row.ended_at),
+            started_at=moment(row.started_at),
+            ended_at=moment(row.ended_at),
             input_tokens=row.input_tokens,
             output_tokens=row.output_tokens,
             cache_read_tokens=row.cache_read_tokens,
@@ -132,5 +132,5 @@ def _kind(kind: str) -> str:
     return clean or "unknown"
 
 
-def _moment(value: str | None) -> datetime | None:
+def moment(value: str | None) -> datetime | None:
     return None if value is None else parse_time(value)

@@ -11,7 +11,7 @@ import glassine
 
 from ..errors import ConflictError, InvalidMessageError, InvalidRangeError, NotFoundError, SessionNotFoundError
 from ..messages import Message
-from ._beside import description, event_rows, refusal, usage_rows
+from ._beside import description, event_rows, moment, refusal, usage_rows
 from ._planning import Plan, State, plan
 from ._values import Compaction, Conversation, Problem, Transcript
 
@@ -177,7 +177,8 @@ def _perform(session: glassine.Session, made: Plan) -> None:
     for run in made.runs:
         session.append(run.messages, parent=run.parent)
     for span in made.spans:
-        session.add_compaction(span.compaction.summary, span.first, span.last, id=span.compaction.id)
+        summary, made_at = span.compaction.summary, moment(span.compaction.created_at)
+        session.add_compaction(summary, span.first, span.last, id=span.compaction.id, created_at=made_at)
     if made.runs and made.leaf_id is not None and made.leaf_id != (appended := made.runs[-1].messages[-1].id):
         # Appending has moved the leaf. If it moved on since, somebody else did that, and it stays there.
         info = _info(session)

@@ -16,9 +16,9 @@ _SUMMARY = KINDS.index("summary")
 
 
 async def add_summary(
-    db: AsyncDatabase, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int
+    db: AsyncDatabase, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int
 ) -> Overlay:
-    """Lay a summary over `first`..`last`. Raises InvalidRangeError when it does not fit what lies there."""
+    """Lay a summary, made at `made`, over `first`..`last`. Raises InvalidRangeError when it does not fit there."""
     head = await need_message_head(db, ref, first, "first message")
     there = await list_overlays(db, head)
     # A summary's message, named as the first, means the first message it covers: a history's range is taken whole.
@@ -48,7 +48,7 @@ async def add_summary(
         db.queries.overlay_add,
         (
             *(head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None))),
-            *(json.dumps(superseded), codec, data, now, change),
+            *(json.dumps(superseded), codec, data, made, change),
         ),
     )
     await save_head(db, ref, head._replace(change=change), now)

@@ -16,8 +16,10 @@ from .reading import list_overlays
 _SUMMARY = KINDS.index("summary")
 
 
-def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, last: str, now: int) -> Overlay:
-    """Lay a summary over `first`..`last`. Raises InvalidRangeError when it does not fit what lies there."""
+def add_summary(
+    db: Database, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int
+) -> Overlay:
+    """Lay a summary, made at `made`, over `first`..`last`. Raises InvalidRangeError when it does not fit there."""
     head = need_message_head(db, ref, first, "first message")
     there = list_overlays(db, head)
     # A summary's message, named as the first, means the first message it covers: a history's range is taken whole.
@@ -47,7 +49,7 @@ def add_summary(db: Database, ref: Ref, overlay_id: str, text: str, first: str, 
         db.queries.overlay_add,
         (
             *(head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None))),
-            *(json.dumps(superseded), codec, data, now, change),
+            *(json.dumps(superseded), codec, data, made, change),
         ),
     )
     save_head(db, ref, head._replace(change=change), now)
