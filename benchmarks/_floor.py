@@ -70,7 +70,7 @@ def appender(connection: apsw.Connection, name: str = SESSION) -> Callable[[Wire
     def append(wire: Wire) -> None:
         data = _encode(wire)
         size, crc, role, id = len(data), zlib.crc32(data), ROLES[wire["role"]], wire["id"]
-        parted = cast(Message, Parted(wire["parts"]))
+        parted = cast("Message", Parted(wire["parts"]))
         tokens, words = indexing.tokens(parted), indexing.words(parted)
         now = time.time_ns() // 1000
         execute("BEGIN IMMEDIATE")

@@ -553,6 +553,17 @@ def test_what_is_not_our_database_is_refused(run: Run, tmp_path: Path) -> None:
 
 
 @a_file
+def test_a_place_that_cannot_be_a_database_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "a folder, not a database" in run("sessions", "--db", str(tmp_path), code=4).stderr
+
+    def exists(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", exists)
+    assert run("sessions", "--db", "shut/g.db", code=4).stderr == "glassine: shut/g.db: Permission denied\n"
+
+
+@a_file
 def test_a_database_of_a_newer_version_is_refused(run: Run, imported: Path, tmp_path: Path) -> None:
     import apsw
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -283,6 +284,16 @@ def test_tokens_of_a_file_and_of_stdin(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("tokens", "-", "--json", input=text.encode()).stdout) == {**about, "source": "stdin"}
     assert run("tokens", "-", input=b"").stdout.splitlines()[-1].split() == ["safe", "0", "–"]
     run("tokens", "-", input=b"\xff\xfe not text \x00")
+
+
+def test_tokens_of_a_packed_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "text.jsonl.gz"
+    data = "東京の天気 and the news\n".encode() * 100
+    path.write_bytes(gzip.compress(data))
+    assert json.loads(run("tokens", str(path), "--json").stdout)["bytes"] == len(data)
+    path.write_bytes(gzip.compress(data)[:-20])
+    assert "damaged gzip" in run("tokens", str(path), code=4).stderr
+    assert "a folder" in run("tokens", str(tmp_path), code=2).stderr
 
 
 def test_tokens_of_a_conversation(run: Run, store: Path) -> None:

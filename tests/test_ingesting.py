@@ -98,6 +98,28 @@ def test_summaries_are_passed_over() -> None:
     assert 0 not in plan.known
 
 
+def test_what_follows_a_summary_is_known_by_its_place_behind_it() -> None:
+    about = {"glassine": {"kind": "summary", "last": "a1"}}
+    incoming = [
+        message("compaction_o1", "summary", metadata=about),
+        U2.with_id("c2"),
+        A2.with_id("c3"),
+        message("u3"),
+    ]
+    plan = reconcile([U1, A1, U2, A2], incoming)
+    assert (plan.known, appended(plan, incoming)) == ({1: "u2", 2: "a2"}, [("u3", "a2")])
+    for broken in (None, {"glassine": 1}, {"glassine": {"last": 5}}, {"glassine": {"last": "gone"}}):
+        summary = message("compaction_o1", "summary", metadata=broken)
+        assert appended(reconcile([U1], [summary, U2]), [summary, U2]) == [("u2", "u1")]
+
+
+def test_a_message_that_the_list_has_twice_is_appended_once() -> None:
+    incoming = [U1, U2, U2, A2]
+    plan = reconcile([U1], incoming)
+    assert appended(plan, incoming) == [("u2", "u1"), ("a2", "u2")]
+    assert plan.known == {0: "u1", 2: "u2"}
+
+
 def test_a_call_in_the_open_turn_is_the_same_message() -> None:
     path = [U1, tool("m1", "input-available")]
     plan = reconcile(path, [U1, tool("m2", "output-available", output=5)])
@@ -191,3 +213,87 @@ def test_what_opens_a_turn() -> None:
     result = {"type": "tool-result", "toolCallId": "t", "toolName": "look", "output": 1}
     assert not starts_turn(Message(role="user", parts=[result]))
     assert starts_turn(Message(role="user", parts=[result, {"type": "text", "text": "and?"}]))
+
+
+def parts(id: str, *parts: dict[str, Any], role: str = "assistant") -> Message:
+    return Message.from_dict({"id": id, "role": role, "parts": list(parts)})
+
+
+STEP: dict[str, Any] = {"type": "step-start"}
+THOUGHT: dict[str, Any] = {"type": "reasoning", "text": "hm"}
+
+
+def said(text: str, **extra: Any) -> dict[str, Any]:
+    return {"type": "text", "text": text, **extra}
+
+
+@pytest.mark.parametrize(
+    ("stored", "theirs"),
+    [
+        ([said("はい")], [STEP, said("はい", state="done")]),
+        ([STEP, said("はい")], [said("はい")]),
+        ([THOUGHT, said("はい")], [said("はい")]),
+        ([THOUGHT, STEP, said("はい、承知しました")], [STEP, said("はい")]),
+        ([THOUGHT], [THOUGHT]),
+    ],
+)
+def test_marks_of_steps_and_thoughts_do_not_make_another_reply(stored: list[Any], theirs: list[Any]) -> None:
+    path = [U1, parts("a1", *stored)]
+    incoming = [U1, parts("c1", *theirs), U2]
+    plan = reconcile(path, incoming)
+    assert (plan.known, updated(plan), appended(plan, incoming)) == ({0: "u1", 1: "a1"}, [], [("u2", "a1")])
+
+
+def test_another_reply_is_another_message_though_the_thoughts_are_the_same() -> None:
+    incoming = [U1, parts("c1", THOUGHT, said("No."))]
+    plan = reconcile([U1, parts("a1", THOUGHT, said("はい"))], incoming)
+    assert appended(plan, incoming) == [("c1", "u1")]
+
+
+def test_the_newest_reply_is_known_without_what_comes_before_it() -> None:
+    path = [U1, A1, U2, parts("a2", said("はい"))]
+    for incoming in ([parts("c1", STEP, said("はい"))], [parts("c1", said("はい", state="done")), message("u3")]):
+        plan = reconcile(path, incoming)
+        assert plan.known == {0: "a2"}
+        assert appended(plan, incoming) == [(item.id, "a2") for item in incoming[1:]]
+    step = [parts("c2", said("はい、次です"))]
+    assert appended(reconcile(path, step), step) == [("c2", "a2")]
+    older = [message("c3", "OK.", "assistant")]
+    assert appended(reconcile([U1, A1, U2], older), older) == [("c3", "u2")]
+
+
+def test_the_same_question_alone_is_asked_again() -> None:
+    again = [message("c1", "u1")]
+    assert appended(reconcile([U1, A1], again), again) == [("c1", "a1")]
+    assert reconcile([U1], again).known == {0: "u1"}  # not answered yet: sent a second time
+
+
+@pytest.mark.parametrize(
+    ("stored", "theirs", "wins"),
+    [
+        ({}, {"output": 5}, True),
+        ({"output": 5}, {}, False),
+        ({"state": "pending"}, {"state": "done"}, True),
+        ({"state": "running"}, {"state": "error", "errorText": "no"}, True),
+        ({"state": "completed", "output": 5}, {"state": "pending"}, False),
+        ({"state": "unheard-of"}, {"state": "new", "output": 5}, True),
+        (
+            {"state": "output-available", "output": 1, "preliminary": True},
+            {"state": "output-available", "output": 5},
+            True,
+        ),
+        (
+            {"state": "output-available", "output": 5},
+            {"state": "output-available", "output": 1, "preliminary": True},
+            False,
+        ),
+    ],
+)
+def test_an_answer_makes_a_call_complete_whatever_its_states_are_called(
+    stored: dict[str, Any], theirs: dict[str, Any], wins: bool
+) -> None:
+    call = {"type": "tool-look", "toolCallId": "T1", "input": {}}
+    better = merged(parts("m1", {**call, **stored}), parts("m1", {**call, **theirs}))
+    assert (better is not None) == wins
+    if better is not None:
+        assert better.to_dict()["parts"] == [{**call, **theirs}]

@@ -20,9 +20,10 @@ from glassine.cli import main
 SQL = Path(_queries.__file__).parent / "sql"
 # What the catalogs say of a schema; constraints stand among the indexes.
 CATALOG = """
-    SELECT c.relname, c.relkind::text, c.reloptions::text, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-        a.attcollation, a.attstorage::text, a.attidentity::text, pg_get_expr(d.adbin, d.adrelid)
-    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_attrdef d ON (adrelid, adnum) = (c.oid, attnum)
+    SELECT c.relname, c.relkind::text, c.reloptions::text, a.attname, format_type(a.atttypid, a.atttypmod),
+        a.attnotnull, a.attcollation, a.attstorage::text, a.attidentity::text, pg_get_expr(d.adbin, d.adrelid)
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
     WHERE c.relnamespace = %s::regnamespace AND a.attnum > 0 ORDER BY 1, a.attnum
 """
 INDEXES = "SELECT indexname, replace(indexdef, schemaname, '') FROM pg_indexes WHERE schemaname = %s ORDER BY 1"
@@ -141,7 +142,7 @@ def catalog_is_empty(connection: psycopg.Connection, schema: str) -> bool:
 
 def test_a_schema_with_tables_of_others_is_refused(admin: psycopg.Connection, postgres: str, fresh_schema: str) -> None:
     admin.execute(f"CREATE SCHEMA {fresh_schema}; CREATE TABLE {fresh_schema}.session (id int)")
-    with pytest.raises(NotADatabaseError, match="another program.*schema="):
+    with pytest.raises(NotADatabaseError, match=r"another program.*schema="):
         glassine.open(f"{postgres}&schema={fresh_schema}")
     with pytest.raises(NotADatabaseError):
         glassine.open(f"{postgres}&schema={fresh_schema}", migrate=False)
@@ -187,7 +188,7 @@ def test_a_name_that_must_be_quoted(admin: psycopg.Connection, postgres: str) ->
 def test_a_database_of_another_encoding_is_refused(admin: psycopg.Connection, postgres: str, fresh_schema: str) -> None:
     admin.execute(f"CREATE DATABASE {fresh_schema} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
     try:
-        with pytest.raises(StoreError, match="SQL_ASCII.*UTF8"):
+        with pytest.raises(StoreError, match=r"SQL_ASCII.*UTF8"):
             glassine.open(postgres.replace("/postgres?", f"/{fresh_schema}?"))
     finally:
         admin.execute(f"DROP DATABASE {fresh_schema} WITH (FORCE)")
@@ -205,7 +206,7 @@ def test_a_role_that_may_not_create_tables(
     assert "secret" not in str(caught.value)
     run = CliRunner().invoke(main, ["migrate", "--db", plain, "--json"], prog_name="glassine")
     assert json.loads(run.stdout) == {"database": plain, "from": 0, "to": len(_postgres.MIGRATIONS)}
-    with pytest.raises(StorePermissionError, match="GRANT|grant"):
+    with pytest.raises(StorePermissionError, match="grant USAGE"):
         glassine.open(limited)
     admin.execute(f"GRANT USAGE ON SCHEMA {fresh_schema} TO {role}")
     admin.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {fresh_schema} TO {role}")

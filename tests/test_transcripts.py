@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 import time
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 import glassine
 from glassine._ids import check_id
 from glassine.messages import Message
-from glassine.transcripts import Conversation, Problem, Transcript, detect, discover, read, read_many
+from glassine.transcripts import Conversation, Problem, Transcript, _files, detect, discover, read, read_many
 
 Line = dict[str, Any]
 DEMO = Path(glassine.__file__).parent / "demo_data"
@@ -1182,6 +1183,14 @@ def test_formats_are_told_by_content(write: Write, tmp_path: Path) -> None:
         detect(tmp_path / "missing.jsonl")
 
 
+def test_a_message_longer_than_what_is_tried_is_told_too(write: Write, monkeypatch: Any) -> None:
+    monkeypatch.setattr(_files, "_BYTES_TRIED", 5000)
+    long = user("u1", None, "とても長い話 " * 5000)
+    assert detect(write(long)) == "claude-code"
+    assert detect(write({"sessionId": "s", "type": "frame-link"}, long)) == "claude-code"
+    assert detect(write({"text": "x" * 10_000}, user("u2", None))) is None
+
+
 def test_an_unknown_format_is_not_read(write: Write) -> None:
     transcript = read(write({"type": "session", "id": "1"}))
     assert (transcript.source, transcript.conversations) == ("unknown", ())
@@ -1224,6 +1233,25 @@ def test_discover_says_why_there_is_nothing(tmp_path: Path) -> None:
         ("gone.jsonl", "no such file"),
         ("*.jsonl", "nothing matches"),
     }
+
+
+def test_a_folder_that_may_not_be_read_is_named(write: Write, tmp_path: Path, monkeypatch: Any) -> None:
+    path = write(user("u1", None), name="home/a.jsonl")
+    write(user("u1", None), name="home/shut/b.jsonl")
+    listed = os.scandir
+
+    def scandir(folder: Any) -> Any:
+        if str(folder).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    for paths in ([tmp_path / "home"], [tmp_path / "hom*"]):
+        found = discover(paths)
+        assert [item.path for item in found.files] == [path]
+        assert [(item.path.name, item.reason) for item in found.ignored] == [("shut", "Permission denied")]
+    alone = discover([tmp_path / "home" / "shut"])
+    assert [(item.path.name, item.reason) for item in alone.ignored] == [("shut", "Permission denied")]
 
 
 def test_a_name_with_glob_characters_is_a_name_first(write: Write) -> None:

@@ -16,15 +16,24 @@ from .handles import names_original
 from .messages import Message, calls, results
 from .redaction import is_redacted
 
+# The states of the AI SDK's tool parts, and what other clients call theirs.
 _STATES = {
+    "pending": 0,
     "input-streaming": 0,
+    "running": 1,
     "input-available": 1,
     "approval-requested": 2,
     "approval-responded": 3,
     "output-denied": 4,
     "output-error": 4,
     "output-available": 4,
+    "error": 4,
+    "completed": 4,
+    "done": 4,
 }
+_ANSWERED = 4
+# Marks of steps are made by clients, and many leave the model's thoughts out: a message is told by the rest.
+_UNSPOKEN = frozenset({"step-start", "reasoning"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +76,25 @@ def reconcile(path: Sequence[Message], incoming: Sequence[Message]) -> Reconcile
     current: dict[str, Message] = {}
     steps: list[Append | Update] = []
     known: dict[int, str] = {}
+    fresh: dict[str, Message] = {}
     parent: str | None = None
     cursor = 0
     branched = False
     for index, message in enumerate(incoming):
         if message.id.startswith(RESERVED_PREFIX):
-            continue  # our own summary, handed back
+            # Our own summary, handed back: what follows stands behind the last message that it covers.
+            cursor = max(cursor, where.get(_covered(message), -1) + 1)
+            continue
+        if fresh.get(message.id) == message:
+            known[index] = parent = message.id  # the list has it twice
+            continue
         found = where.get(message.id)
         if found is None and not branched:
             found = _by_calls(path, turn, message)
             if found is None:
                 found = _by_position(path, cursor, message, claimed, alone=len(incoming) == 1)
+            if found is None and not known:
+                found = _newest_reply(path, message, claimed)
         if found is not None:
             stored = current.get(path[found].id, path[found])
             better = merged(stored, message)
@@ -97,6 +114,7 @@ def reconcile(path: Sequence[Message], incoming: Sequence[Message]) -> Reconcile
             parent = path[cursor - 1].id if cursor else None
             branched = True
         steps.append(Append(index, parent))
+        fresh[message.id] = message
         parent = message.id
     return Reconciled(tuple(steps), known)
 
@@ -150,14 +168,24 @@ def _same_part(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     return ours == theirs
 
 
+def _covered(summary: Message) -> str:
+    """The id of the last message that a summary's message stands for, as it says itself; "" if it does not."""
+    about = (summary.metadata or {}).get("glassine")
+    last = about.get("last") if isinstance(about, dict) else None
+    return last if isinstance(last, str) else ""
+
+
 def _is_result(part: dict[str, Any]) -> bool:
     return part.get("type") == "tool-result"
 
 
-def _completeness(part: dict[str, Any]) -> tuple[int, int]:
-    state = part.get("state")
-    text = part.get("text")
-    return _STATES.get(state, 0) if isinstance(state, str) else 0, len(text) if isinstance(text, str) else 0
+def _completeness(part: dict[str, Any]) -> tuple[int, bool, int]:
+    state, text = part.get("state"), part.get("text")
+    rank = 0
+    if "toolCallId" in part:
+        answered = part.get("output") is not None or part.get("errorText") is not None
+        rank = max(_STATES.get(state, 0) if isinstance(state, str) else 0, _ANSWERED if answered else 0)
+    return rank, part.get("preliminary") is not True, len(text) if isinstance(text, str) else 0
 
 
 def _by_calls(path: Sequence[Message], turn: int, message: Message) -> int | None:
@@ -176,10 +204,29 @@ def _call_ids(message: Message) -> set[str]:
 def _by_position(path: Sequence[Message], cursor: int, message: Message, claimed: set[str], alone: bool) -> int | None:
     if cursor >= len(path) or path[cursor].id in claimed or path[cursor].role != message.role:
         return None
+    if alone and message.role == "user" and cursor < len(path) - 1:
+        # Many clients send the newest message only, and people say the same thing twice ("go on").
+        return None
     stored, theirs = path[cursor].parts, message.parts
     # Of a redacted message only the place is left to know it by; a message that comes alone has none.
     if stored == theirs or (is_redacted(path[cursor]) and not alone):
         return cursor
+    if message.role != "assistant":
+        return None
     # A reply that was still growing when the client saw it, or that grew on after it was stored.
-    growing = message.role == "assistant" and theirs and stored and all(map(_same_part, stored, theirs))  # type: ignore[arg-type]
-    return cursor if growing else None
+    said, heard = _spoken(stored), _spoken(theirs)
+    return cursor if said and heard and all(map(_same_part, said, heard)) else None
+
+
+def _newest_reply(path: Sequence[Message], message: Message, claimed: set[str]) -> int | None:
+    """Where the newest message stands, if it is this reply, of a list that lacks all that comes before it."""
+    if not path or message.role != "assistant" or path[-1].role != "assistant" or path[-1].id in claimed:
+        return None
+    # Without a place nothing less than the same will do: the next step of an agent may begin like the one before.
+    said, heard = ([{**part, "state": None} for part in _spoken(item.parts)] for item in (path[-1], message))
+    return len(path) - 1 if said and said == heard else None
+
+
+def _spoken(parts: list[Any]) -> list[Any]:
+    """The parts that a reply is told by: all, if it has but marks and thoughts."""
+    return [part for part in parts if part["type"] not in _UNSPOKEN] or parts

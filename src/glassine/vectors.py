@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .content import KINDS
 from .indexing import Words
-from .searching import CHUNK_REPEATS, Form, to_tsquery, to_tsvector
+from .searching import CHUNK_REPEATS, Form, Phrase, to_tsquery, to_tsvector
 
 LONG = "/long"
 """The scope word of messages that have several rows, so that a search can look across these."""
@@ -17,7 +17,8 @@ WEIGHTS: dict[str, str] = dict(zip(KINDS, "ABCD", strict=True))
 LARGEST = 1_000_000
 """Bytes of a vector's text that Postgres takes for certain; its limit is 2^20 for what becomes of it."""
 
-_LEXEME = re.compile(r"'((?:[^']|'')*)':([\dA-D,]+)")
+_LEXEME = re.compile(r"'([^']+)':([\dA,]+)").findall
+_NOWHERE: set[int] = set()
 
 
 class Row(NamedTuple):
@@ -42,29 +43,30 @@ def scoped(form: Form, kinds: Sequence[str], scope: Sequence[str]) -> str:
     return " & ".join([*(f"'{word}'" for word in scope), f"({to_tsquery(form, weights)})"])
 
 
-def frequencies(vector: str, form: Form) -> tuple[int, ...]:
-    """How often each phrase of a form occurs in a vector, given as text."""
-    places = {
-        lexeme.replace("''", "'"): {int(place.rstrip("ABCD")) for place in found.split(",")}
-        for lexeme, found in _LEXEME.findall(vector)
-    }
+def counted(form: Form) -> tuple[list[str], list[Phrase]]:
+    """What `frequencies` needs to know of a row: where these words stand in it, and which of these phrases it holds."""
+    whole = {token for phrase in form.phrases if not phrase.prefix for token in phrase.tokens}
+    return sorted(whole), [phrase for phrase in form.phrases if phrase.prefix]
+
+
+def frequencies(vector: str, begun: Sequence[bool], form: Form) -> tuple[int, ...]:
+    """How often each phrase of a form occurs in a row, by what `counted` asks for.
+
+    A phrase whose last word is only begun counts once: the words that it may stand for are not known.
+    """
+    places = {lexeme: {int(place.rstrip("A")) for place in found.split(",")} for lexeme, found in _LEXEME(vector)}
+    present = iter(begun)
     counts = []
     for phrase in form.phrases:
-        *first, last = phrase.tokens
-        ends = places.get(last, set())
         if phrase.prefix:
-            ends = set().union(*(found for lexeme, found in places.items() if lexeme.startswith(last)))
-        for back, token in enumerate(reversed(first), 1):
-            ends = ends & {place + back for place in places.get(token, ())}
-        counts.append(len(ends))
+            counts.append(int(next(present)))
+            continue
+        first, *more = phrase.tokens
+        found = places.get(first, _NOWHERE)
+        for distance, token in enumerate(more, 1):
+            found = found & {place - distance for place in places.get(token, _NOWHERE)}
+        counts.append(len(found))
     return tuple(counts)
-
-
-def lexemes(form: Form) -> list[str] | None:
-    """The words that `frequencies` needs of a vector. None: all of them, as some are only begun in the form."""
-    if any(phrase.prefix for phrase in form.phrases):
-        return None
-    return sorted({token for phrase in form.phrases for token in phrase.tokens})
 
 
 Part = tuple[Sequence[str], ...]

@@ -123,10 +123,12 @@ class PostgresIndex:
         limit: int,
         before: tuple[int, int, int] | None = None,
     ) -> list[Any]:
-        """Rows that match `form`, with the places of the words of `measured` in them."""
+        """Rows that match `form`, with what is to be known of the phrases of `measured` in them."""
         weights = "{" + ",".join(vectors.WEIGHTS[kind] for kind in kinds) + "}"
         query = vectors.scoped(form, kinds, _scope(key))
-        parameters = (key[0], query, weights, vectors.lexemes(measured), limit)
+        words, begun = vectors.counted(measured)
+        each = [vectors.scoped(Form((phrase,), every=True), kinds, ()) for phrase in begun]
+        parameters = (key[0], query, weights, words, each, limit)
         if before is None:
             return self._db.rows(self._db.queries.words_found, parameters)
         return self._db.rows(self._db.queries.words_newest, (*parameters, *before))
@@ -158,7 +160,7 @@ def _scope(key: tuple[int, int | None]) -> list[str]:
 
 def _ranked(found: Sequence[Any], form: Form, holding: Sequence[int] | None = None) -> list[Place]:
     """Places in the order of their weight, the newer of equal ones first."""
-    matches = [Match(vectors.frequencies(vector, form), size) for *_, size, vector in found]
+    matches = [Match(vectors.frequencies(vector, begun, form), size) for *_, size, vector, begun in found]
     scores = bm25(matches, len(found), holding)
     places = [Place(row[0], row[1], row[2], score) for row, score in zip(found, scores, strict=True)]
     return sorted(places, key=lambda place: (-place.score, -place.session, -place.seq))

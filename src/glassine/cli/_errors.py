@@ -99,7 +99,9 @@ class Group(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:
                 leave_broken_pipe()
-            raise
+            if error.filename is None:
+                raise
+            raise UnusableError(f"{error.filename}: {error.strerror}") from error
 
 
 def leave_broken_pipe() -> NoReturn:

@@ -45,6 +45,8 @@ class Settings:
             return self._existing_postgres()
         if self.location != MEMORY and not Path(self.location).expanduser().exists():
             raise self._missing(f"there is no database at {self.location}")
+        if Path(self.location).expanduser().is_dir():
+            raise UnusableError(f"{self.location}: a folder, not a database", "Name a file with --db.")
         return self.opened()
 
     def _existing_postgres(self) -> glassine.Store:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import sys
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +23,7 @@ from ._text import count, line, size
 
 STDIN: Final = "-"
 EXACT: Final = "o200k, exact"
+_GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 @click.command()
@@ -46,11 +50,9 @@ def tokens(source: str, exact: bool) -> None:
     if source == STDIN:
         _text("stdin", sys.stdin.buffer.read(), counter)
     elif Path(source).is_file():
-        try:
-            data = Path(source).read_bytes()
-        except OSError as error:
-            raise UnusableError(f"{source}: {error.strerror}") from error
-        _text(source, data, counter)
+        _text(source, _read(Path(source)), counter)
+    elif Path(source).is_dir() and os.sep in source:
+        raise MisuseError(f"{source}: a folder; name a file in it")
     else:
         _session(source, counter)
 
@@ -60,6 +62,16 @@ def _counter() -> TokenCounter:
         return o200k_counter()
     except ModuleNotFoundError as error:
         raise MisuseError(str(error)) from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(_GZIP_MAGIC) else data
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UnusableError(f"{path}: damaged gzip: {error}") from error
+    except OSError as error:
+        raise UnusableError(f"{path}: {error.strerror}") from error
 
 
 def _text(name: str, data: bytes, counter: TokenCounter | None) -> None:

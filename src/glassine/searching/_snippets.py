@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
@@ -224,6 +224,8 @@ class _Origin:
 
 def _best(hits: Sequence[Hit], width: int) -> tuple[int, int]:
     """The first stretch, no longer than the snippet, with the most different phrases."""
+    if len(hits) == 1:
+        return hits[0][:2]
     ordered = sorted(hits)
     within: Counter[int] = Counter()
     best = ordered[0][:2]
@@ -269,6 +271,10 @@ def _columns(text: str) -> list[int]:
 
 def _widened(text: str, first: int, last: int, width: int) -> tuple[int, int]:
     """The hit with what stands around it: a third of the room before, the rest after, as far as there is text."""
+    if text.isascii() and last - first <= width:  # a column for each character: the same without counting
+        room = width - (last - first)
+        right = min(len(text) - last, room - min(room // 3, first))
+        return _tidy_start(text, max(first - room + right, 0), first), _tidy_end(text, last + right, last)
     core = list(accumulate(_columns(text[first : min(last, first + width)])))
     if core and (core[-1] > width or last - first > width):
         return first, max(_boundary_before(text, first + bisect_right(core, width)), first)
@@ -285,8 +291,8 @@ def _tidy_start(text: str, place: int, hit: int) -> int:
     """The place, or a little later, so that no word is cut and no space comes first."""
     if place < hit and _parts(text, place):
         near = range(place + 1, min(place + _LONGEST_TIDIED, hit + 1))
-        breaks = [i for i in near if text[i - 1].isspace()] or [i for i in near if not text[i - 1].isalnum()]
-        place = breaks[0] if breaks else place
+        spaces, others = (i for i in near if text[i - 1].isspace()), (i for i in near if not text[i - 1].isalnum())
+        place = next(chain(spaces, others), place)
     while place < hit and (not _is_boundary(text, place) or (place and text[place].isspace())):
         place += 1
     return place
@@ -296,8 +302,8 @@ def _tidy_end(text: str, place: int, hit: int) -> int:
     """The place, or a little earlier, so that no word is cut and no space comes last."""
     if place > hit and _parts(text, place):
         near = range(place - 1, max(place - _LONGEST_TIDIED, hit - 1), -1)
-        breaks = [i for i in near if text[i].isspace()] or [i for i in near if not text[i].isalnum()]
-        place = breaks[0] if breaks else place
+        spaces, others = (i for i in near if text[i].isspace()), (i for i in near if not text[i].isalnum())
+        place = next(chain(spaces, others), place)
     while place > hit and (not _is_boundary(text, place) or (place < len(text) and text[place - 1].isspace())):
         place -= 1
     return place

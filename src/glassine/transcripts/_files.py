@@ -23,12 +23,14 @@ SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".json.gz")
 
 _OBJECTS_TRIED = 50
 _BYTES_TRIED = 1 << 24
+_NAMES = (b'"sessionId"', b'"uuid"', b'"loglines"')
 
 
 def detect(path: str | os.PathLike[str]) -> str | None:
     """The name of the format of a transcript, told from its first objects; None when it is none that is known.
 
-    Reads as little as it can, at most 50 objects or 16 MiB. Raises OSError when the file cannot be read.
+    Reads as little as it can: at most 50 objects or 16 MiB, and to the end of a longer line that begins like one of a
+    transcript. Raises OSError when the file cannot be read.
     """
     with opened(Path(path)) as file:
         head = islice(objects(_head(file), Notes()), _OBJECTS_TRIED)
@@ -68,7 +70,7 @@ def _candidates(given: Path) -> Iterator[tuple[Path, str | None]]:
     """Files to look into, or a path and the reason why there is nothing to look into."""
     if given.is_dir():
         inside = list(_walk(given))
-        yield from ((path, None) for path in inside)
+        yield from inside
         if not inside:
             yield given, "a folder without .jsonl or .json files"
     elif given.exists():
@@ -77,16 +79,18 @@ def _candidates(given: Path) -> Iterator[tuple[Path, str | None]]:
         matches = sorted(glob.glob(str(given), recursive=True, include_hidden=True))  # noqa: PTH207 - hidden files
         for match in matches:
             path = Path(match)
-            yield from ((inner, None) for inner in (_walk(path) if path.is_dir() else (path,)))
+            yield from _walk(path) if path.is_dir() else ((path, None),)
         if not matches:
             yield given, "nothing matches"
     else:
         yield given, "no such file"
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for inner, _, names in os.walk(folder):
-        yield from (Path(inner, name) for name in names if name.endswith(SUFFIXES))
+def _walk(folder: Path) -> Iterator[tuple[Path, str | None]]:
+    refused: list[OSError] = []
+    for inner, _, names in os.walk(folder, onerror=refused.append):
+        yield from ((Path(inner, name), None) for name in names if name.endswith(SUFFIXES))
+    yield from ((Path(error.filename), error.strerror or str(error)) for error in refused)
 
 
 def _order(path: Path) -> tuple[Path, bool, str, bool, str]:
@@ -101,6 +105,8 @@ def _head(file: IO[bytes] | GzipFile) -> Iterator[bytes]:
     left = _BYTES_TRIED
     while left > 0 and (line := file.readline(left)):
         left -= len(line)
+        if not left and not line.endswith(b"\n") and any(name in line for name in _NAMES):
+            line += file.readline()  # one message can be as long as that
         yield line
 
 

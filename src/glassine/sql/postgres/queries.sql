@@ -331,9 +331,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (ns, session, seq) DO UPDATE SET id = excluded.id, reason = excluded.reason, codec = excluded.codec,
     data = excluded.data, quarantined_at = excluded.quarantined_at;
 
--- name: quarantine_list
-SELECT id, reason, quarantined_at FROM quarantine WHERE ns = $1 AND session = $2 ORDER BY seq;
-
 -- name: check_nodes
 SELECT n.strand, n.seq, n.id, n.parent, n.role, n.externals, n.size, n.o200k, n.claude3, n.claude48, n.gemma3, n.safe,
     n.path_length, n.path_size, n.path_o200k, n.path_claude3, n.path_claude48, n.path_gemma3, n.path_safe,
@@ -411,18 +408,28 @@ DELETE FROM words w WHERE NOT EXISTS (
     SELECT 1 FROM node n WHERE n.ns = w.ns AND n.session = w.session AND n.strand = w.strand AND n.seq = w.seq
 );
 
--- Of each matching row the words that are looked for ($4: all of them), with their positions; limited to kinds by $3.
+-- Of each matching row: the words of $4 that stand in it in the kinds of $3, with their positions, and which of the
+-- queries of $5 it answers. OFFSET 0: the vector is unpacked once for all of these.
 -- name: words_found
-SELECT session, strand, seq, chunk, size, CASE WHEN $4::text[] IS NULL THEN ts_filter(words, $3::text::"char"[])
-    ELSE ts_filter(setweight(setweight(ts_filter(words, $3::text::"char"[]), 'D'), 'A', $4::text[]), '{a}') END::text
-FROM words WHERE ns = $1 AND words @@ $2::text::tsquery LIMIT $5;
+SELECT session, strand, seq, chunk, size,
+    ts_filter(setweight(setweight(vector, 'D'), 'A', $4::text[]), '{a}')::text,
+    ARRAY(SELECT vector @@ q FROM unnest($5::text[]::tsquery[]) WITH ORDINALITY q (q, number) ORDER BY number)
+FROM (
+    SELECT session, strand, seq, chunk, size, ts_filter(words, $3::text::"char"[]) AS vector
+    FROM words WHERE ns = $1 AND words @@ $2::text::tsquery LIMIT $6 OFFSET 0
+) found;
 
 -- The same, the newest first, from a place on.
 -- name: words_newest
-SELECT session, strand, seq, chunk, size, CASE WHEN $4::text[] IS NULL THEN ts_filter(words, $3::text::"char"[])
-    ELSE ts_filter(setweight(setweight(ts_filter(words, $3::text::"char"[]), 'D'), 'A', $4::text[]), '{a}') END::text
-FROM words WHERE ns = $1 AND words @@ $2::text::tsquery AND (session, seq, chunk) < ($6, $7, $8)
-ORDER BY session DESC, seq DESC, chunk DESC LIMIT $5;
+SELECT session, strand, seq, chunk, size,
+    ts_filter(setweight(setweight(vector, 'D'), 'A', $4::text[]), '{a}')::text,
+    ARRAY(SELECT vector @@ q FROM unnest($5::text[]::tsquery[]) WITH ORDINALITY q (q, number) ORDER BY number)
+FROM (
+    SELECT session, strand, seq, chunk, size, ts_filter(words, $3::text::"char"[]) AS vector
+    FROM words WHERE ns = $1 AND words @@ $2::text::tsquery AND (session, seq, chunk) < ($7, $8, $9)
+    ORDER BY session DESC, seq DESC, chunk DESC LIMIT $6
+) found
+ORDER BY session DESC, seq DESC, chunk DESC;
 
 -- How many rows each of several queries finds, counted up to $3.
 -- name: words_counts

@@ -308,9 +308,6 @@ FROM usage WHERE ns = ? AND session = ? ORDER BY ord;
 INSERT OR REPLACE INTO quarantine (ns, session, seq, id, reason, codec, data, quarantined_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: quarantine_list
-SELECT id, reason, quarantined_at FROM quarantine WHERE ns = ? AND session = ? ORDER BY seq;
-
 -- name: check_nodes
 SELECT n.strand, n.seq, n.id, n.parent, n.role, n.externals, n.size, n.o200k, n.claude3, n.claude48, n.gemma3, n.safe,
     n.path_length, n.path_size, n.path_o200k, n.path_claude3, n.path_claude48, n.path_gemma3, n.path_safe,
