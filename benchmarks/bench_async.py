@@ -12,7 +12,7 @@ from . import _floor
 from ._corpus import SESSION, Wire, copy, stored, wires
 from ._measure import Block, Figure, Side, figure, in_turn, plus
 
-BLOCKS = 120
+BLOCKS = 200
 PER_BLOCK = _floor.FOLD
 TASKS = 8
 

@@ -231,6 +231,6 @@ CREATE TABLE words (
     PRIMARY KEY (ns, session, seq, chunk)
 );
 
-CREATE INDEX words_found ON words USING gin (words);
+CREATE INDEX words_found ON words USING gin (words) WITH (gin_pending_list_limit = 256);
 
 CREATE INDEX session_forks ON session (ns, lineage_session, session) WHERE lineage_kind = 'fork';

@@ -21,7 +21,9 @@ CREATE TABLE words (
     PRIMARY KEY (ns, session, seq, chunk)
 );
 
-CREATE INDEX words_found ON words USING gin (words);
+-- New rows wait in a list of at most 256 KB (Postgres would allow 4 MB): whoever fills it moves it into the index, and
+-- that should not take long.
+CREATE INDEX words_found ON words USING gin (words) WITH (gin_pending_list_limit = 256);
 
 -- Forks of a session, for putting their copies of a hit together.
 CREATE INDEX session_forks ON session (ns, lineage_session, session) WHERE lineage_kind = 'fork';
