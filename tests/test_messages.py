@@ -159,8 +159,8 @@ def test_calls_and_results_in_every_shape() -> None:
         ("t2", "read", {"b": 2}, 2),
         ("t3", "read", {}, 3),
         ("t4", "read", {}, 4),
-        ("t5", "dyn", None, 5),
-        ("t6", "late", None, 6),
+        ("t5", "dyn", {}, 5),
+        ("t6", "late", {}, 6),
     ]
     assert [(result.id, result.name, result.output, result.is_error, result.part) for result in results(message)] == [
         ("t3", "read", "out", False, 3),
@@ -180,3 +180,22 @@ def test_results_are_named_by_part_call_or_id() -> None:
     assert tool_result("t1", [1], name="look").parts == [wanted]
     assert tool_result(call, [1], is_error=True).parts == [{**wanted, "isError": True}]
     assert tool_result(call, [1]).role == "tool"
+
+
+@pytest.mark.parametrize(
+    ("raw", "given"),
+    [("", {}), (None, {}), ([], {}), (7, {}), ('{"a": 1}', {"a": 1}), ("[1]", {}), ("{bad", {}), ("\ud800", {})],
+)
+def test_the_input_of_a_call_is_an_object_and_what_was_written_stays(raw: Any, given: dict[str, Any]) -> None:
+    message = Message(role="assistant", parts=[{**tool_call("look", None, id="t1"), "input": raw}], id="m1")
+    (call,) = calls(message)
+    assert call.input == given
+    assert call.raw == raw
+    assert message.to_dict()["parts"][0]["input"] == raw
+
+
+def test_equal_for_python_is_not_the_same_content() -> None:
+    one, yes, real = (Message(role="user", parts=[{"type": "data", "value": value}], id="m1") for value in (1, True, 1.0))
+    assert one != yes
+    assert one != real
+    assert one == Message(role="user", parts=[{"value": 1, "type": "data"}], id="m1")

@@ -24,10 +24,11 @@ DEPTH_LIMIT = 500
 def _load() -> None:
     # Importing msgspec takes longer than all of this package, so it waits for the first message. Call what this sets
     # through the module: a name imported from here stays bound to the loader.
-    global _encode, decode_msgspec, _REFUSED
+    global _encode, _encode_sorted, decode_msgspec, _REFUSED
     import msgspec
 
     _encode = msgspec.json.Encoder().encode
+    _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
     decode_msgspec = msgspec.json.Decoder().decode
     _REFUSED = (msgspec.MsgspecError, UnicodeError, TypeError, ValueError, RecursionError, OverflowError)
 
@@ -43,6 +44,7 @@ def _load_and_decode(data: bytes) -> Any:
 
 
 _encode: Callable[[Any], bytes] = _load_and_encode
+_encode_sorted: Callable[[Any], bytes] = _load_and_encode
 decode_msgspec: Callable[[bytes], Any] = _load_and_decode
 _REFUSED: tuple[type[Exception], ...] = ()
 
@@ -94,6 +96,14 @@ def _check_depth(value: Any, data: bytes) -> None:
             for child in (item.values() if isinstance(item, dict) else item)
             if isinstance(child, (dict, list))
         ]
+
+
+def canonical(value: Any) -> bytes:
+    """A stored value in a form that is the same for the same JSON, whatever the order of its keys."""
+    try:
+        return _encode_sorted(value)
+    except _REFUSED:
+        return json.dumps(value, sort_keys=True).encode()
 
 
 def text(value: Any) -> str:

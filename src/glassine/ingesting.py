@@ -194,6 +194,10 @@ def _by_calls(path: Sequence[Message], turn: int, message: Message) -> int | Non
     for index in range(len(path) - 1, turn - 1, -1):
         if path[index].role == message.role and ids & _call_ids(path[index]):
             return index
+    # Some providers number their calls anew in each turn, so further up it takes the very same parts.
+    for index in range(turn - 1, -1, -1):
+        if path[index].role == message.role and path[index].parts == message.parts:
+            return index
     return None
 
 

@@ -270,7 +270,16 @@ class Message:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message):
             return NotImplemented
-        return self.id == other.id and self.role == other.role and self._decode() == other._decode()
+        if self.id != other.id or self.role != other.role:
+            return False
+        return (
+            self._body == other._body
+            and self._spilled == other._spilled
+            or (
+                # In Python 1, 1.0 and True are equal; in a message they are not the same content.
+                _json.canonical(self._decode()) == _json.canonical(other._decode())
+            )
+        )
 
     def __hash__(self) -> int:
         return hash((self.id, self.role))
@@ -291,12 +300,17 @@ MessageLike = Message | Mapping[str, Any]
 
 
 class ToolCall(NamedTuple):
-    """A tool call inside a message; `part` is the index of its part."""
+    """A tool call inside a message; `part` is the index of its part.
+
+    `input` is always an object, for no provider takes anything else: what the model wrote is read as JSON where it is
+    text, and is `{}` where no object comes of it. `raw` is what stands in the message.
+    """
 
     id: str
     name: str
-    input: Any
+    input: dict[str, Any]
     part: int
+    raw: Any
 
 
 class ToolResult(NamedTuple):
@@ -365,7 +379,7 @@ def tool_result(
 def calls(message: MessageLike) -> list[ToolCall]:
     """The tool calls in a message, in order: `tool-call` parts and the AI SDK's `tool-<name>` and `dynamic-tool`."""
     return [
-        ToolCall(call_id, name, part.get("input"), index)
+        ToolCall(call_id, name, _object(part.get("input")), index, part.get("input"))
         for index, call_id, name, part, kind in _tool_parts(message)
         if kind != "result"
     ]
@@ -394,6 +408,15 @@ def _tool_parts(message: MessageLike) -> Iterator[tuple[int, str, str, dict[str,
         elif kind.startswith("tool-"):
             # A tool part without a state: clients send these for calls that have only just begun.
             yield index, call_id, name if isinstance(name, str) else kind.removeprefix("tool-"), part, "call"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = _json.decode(_json.CODEC_STDLIB, value.encode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _outcome(part: Mapping[str, Any]) -> tuple[Any, bool]:

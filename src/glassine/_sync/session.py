@@ -81,8 +81,9 @@ class Session:
         Without `parent` it goes below the active leaf; `parent=None` begins a new root; a parent that has children
         already gets another branch. The last message becomes the active leaf. Messages without an id get one before
         the first attempt. Appending an id again with the same content does nothing; with other content, or under
-        another named parent, it is a ConflictError. With `expect_leaf` the append fails with LeafMovedError when
-        the active leaf is another one (None: when there is any).
+        another named parent, it is a ConflictError. (Tool calls are not compared: `ingest` takes in a later state of
+        one.) With `expect_leaf` the append fails with LeafMovedError when the active leaf is another one (None: when
+        there is any).
         """
         single = isinstance(message, (Message, dict, Mapping))
         items = [message] if isinstance(message, (Message, Mapping)) else message
@@ -303,7 +304,7 @@ class Session:
         """Set what is given of the session's description; None leaves a field as it is.
 
         Creates the session if it is not there. `source` says where the conversation comes from, `model` which model
-        it is held with, both in words of the caller's.
+        it is held with, both in words of the caller's. NUL and lone surrogates in them are replaced by U+FFFD.
         """
         changes: dict[str, Any] = {"title": title, "source": source, "model": model}
         if lineage is not None:
@@ -388,6 +389,8 @@ def _remake(message: Message) -> Draft:
 def _id(place: Place) -> str:
     if isinstance(place, str):
         return place
+    if not isinstance(place, (Message, Mapping)):
+        raise InvalidIdError("message", place, "name a message by its id, a Message or a dict")
     found = place.id if isinstance(place, Message) else place.get("id")
     if not isinstance(found, str) or not found:
         raise InvalidIdError("message", found, "a message without an id cannot be named")
