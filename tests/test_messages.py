@@ -195,7 +195,8 @@ def test_the_input_of_a_call_is_an_object_and_what_was_written_stays(raw: Any, g
 
 
 def test_equal_for_python_is_not_the_same_content() -> None:
-    one, yes, real = (Message(role="user", parts=[{"type": "data", "value": value}], id="m1") for value in (1, True, 1.0))
+    values = (1, True, 1.0)
+    one, yes, real = (Message(role="user", parts=[{"type": "data", "value": value}], id="m1") for value in values)
     assert one != yes
     assert one != real
     assert one == Message(role="user", parts=[{"value": 1, "type": "data"}], id="m1")
