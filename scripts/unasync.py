@@ -36,6 +36,7 @@ NAMES = {
     "AsyncOpening": "Opening",
     "AsyncDriver": "Driver",
     "AsyncEngine": "Engine",
+    "AsyncCopying": "Copying",
     "AsyncSQLiteDriver": "SQLiteDriver",
     "AsyncDatabase": "Database",
     "AsyncIndex": "Index",

@@ -28,9 +28,9 @@ FLOOR_NAMES = ["values", "pure", "storage", "shell", "edges", "façade"]
 FLOORS = {
     VALUES: "messages errors urls _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
-    "drafting content exchange hits indexing ingesting ranking vectors tokens searching models records redaction "
+    "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records redaction "
     "handles",
-    STORAGE: "_drivers _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
+    STORAGE: "_drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
     "_async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",

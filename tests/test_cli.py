@@ -328,6 +328,7 @@ def test_the_tree_shows_branches_the_path_and_the_leaf(run: Run, imported: Path)
     assert "終わりです" in leaf
 
 
+@a_file
 def test_a_tree_of_branches_upon_branches(run: Run, tmp_path: Path) -> None:
     with store() as opened:
         session = opened.session("deep")
@@ -605,6 +606,7 @@ def test_as_a_program(imported: Path, tmp_path: Path) -> None:
     assert "終わりです" in as_json
 
 
+@a_file
 @pytest.mark.usefixtures("run")
 @pytest.mark.parametrize(
     "argv",

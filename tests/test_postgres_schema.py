@@ -227,8 +227,9 @@ def test_a_role_that_may_not_create_tables(
 
 
 def test_migrate_says_what_it_did(postgres: str, fresh_schema: str, tmp_path: Path) -> None:
+    newest = len(_postgres.MIGRATIONS)  # both engines count alike
     for place in (f"{postgres}&schema={fresh_schema}", str(tmp_path / "g.db")):
-        for said in ("schema version 0 → 2\n", "schema version 2: nothing to do\n"):
+        for said in (f"schema version 0 → {newest}\n", f"schema version {newest}: nothing to do\n"):
             result = CliRunner().invoke(main, ["migrate", "--db", place], prog_name="glassine")
             assert (result.exit_code, result.stdout) == (0, said)
 

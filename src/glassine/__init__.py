@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._async.store import AsyncStore, open_async
     from ._sync.session import Session
     from ._sync.store import Store, open
+    from .copying import CopyProblem, CopyReport
     from .errors import (
         ConflictError,
         CorruptMessageError,
@@ -65,6 +66,8 @@ __all__ = [
     "AsyncStore",
     "Check",
     "ConflictError",
+    "CopyProblem",
+    "CopyReport",
     "CorruptMessageError",
     "Deletion",
     "DriverMissingError",
@@ -123,6 +126,7 @@ _HOMES = {
     "_async.store": ("AsyncStore", "open_async"),
     "_sync.session": ("Session",),
     "_sync.store": ("Store", "open"),
+    "copying": ("CopyProblem", "CopyReport"),
     "messages": (
         "Message",
         "ToolCall",

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 Outcome = Literal["copied", "updated", "same", "deleted"]
+Fault = Literal["diverged", "busy", "checksum"]
 Decision = Literal["new", "changed", "same", "compare", "diverged"]
 
 DELETED_HERE = "it was deleted in the target"
@@ -106,7 +107,7 @@ class CopyProblem:
 
     namespace: str
     session_id: str
-    code: Literal["diverged", "busy", "checksum"]
+    code: Fault
     detail: str
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._spool import Spool
+from ..copying import Original, State
 from ..drafting import Draft
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
 from ..messages import Message
@@ -28,6 +30,7 @@ from .ops import (
     appending,
     catching_up,
     checking,
+    copying,
     editing,
     ingesting,
     overlaying,
@@ -181,3 +184,32 @@ class AsyncEngine:
 
     async def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return await self._write(checking.repair, ref, now)
+
+    async def copy_originals(self, namespace: str, after: int) -> list[Original]:
+        return await self._read(copying.originals, namespace, after)
+
+    async def copy_deleted(self, namespace: str, after: str) -> list[tuple[str, int, int]]:
+        return await self._read(copying.deleted, namespace, after)
+
+    async def copy_states(self, namespace: str, ids: Sequence[str]) -> list[State]:
+        return await self._read(copying.states, namespace, ids)
+
+    async def copy_start(self, ref: Ref) -> copying.Start | None:
+        return await self._read(copying.start, ref)
+
+    async def copy_page(
+        self, ref: Ref, begun: copying.Start, place: copying.Place, prepare: bool
+    ) -> copying.Page | None:
+        return await self._read(copying.page, ref, begun, place, prepare)
+
+    async def copy_put(self, ref: Ref, row: tuple[Any, ...], rows: Spool, expected: State, now: int) -> bool:
+        return await self._write(copying.put, ref, row, rows, expected, now)
+
+    async def copy_adopt(self, ref: Ref, expected: State) -> bool:
+        return await self._write(copying.adopt, ref, expected)
+
+    async def copy_drop(self, ref: Ref, change: int, deleted_at: int) -> bool:
+        return await self._write(copying.drop, ref, change, deleted_at)
+
+    async def copy_bury(self, ref: Ref, change: int, deleted_at: int) -> bool:
+        return await self._write(copying.bury, ref, change, deleted_at)

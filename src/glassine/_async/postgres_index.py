@@ -73,9 +73,9 @@ class AsyncPostgresIndex:
     async def faults(self) -> list[str]:
         if await self.is_broken():
             return ["the search index was found damaged"]
-        written, kept = await self._db.row(self._db.queries.words_count)
-        if written != kept and await self.is_current():
-            return [f"the search index is damaged: of {written} messages with words it holds {kept}"]
+        missing, lost = await self._db.row(self._db.queries.words_check)
+        if (missing or lost) and await self.is_current():
+            return [f"the search index lacks {missing} messages, and has {lost} rows that belong to none"]
         return []
 
     # -- searching --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from .._drivers import AsyncOpening, AsyncSQLiteDriver
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
+from ..copying import CopyReport
 from ..errors import DriverMissingError, StoreError
 from ..exchange import Asked, Cursor
 from ..hits import hit
@@ -22,6 +23,7 @@ from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
 from ..urls import Location, is_postgres, parse
+from .copying import AsyncCopying
 from .database import AsyncDriver
 from .engine import AsyncEngine
 from .session import AsyncSession
@@ -201,6 +203,25 @@ class AsyncStore(AsyncOpening):
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> Check:
         """Mend what `verify` finds. Messages that cannot be read go to quarantine, with their bytes kept."""
         return await self._check(True, progress)
+
+    async def copy_to(
+        self,
+        target: AsyncStore,
+        *,
+        namespaces: Iterable[str] | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CopyReport:
+        """Copy all sessions of `namespaces` (None: of all there are) to another store, and compare what it then holds.
+
+        What a copy made, and nobody wrote to since, is brought up to date, by change numbers; sessions deleted here
+        are deleted there. Whatever else the target has is left alone, and is a problem of the report where it stands
+        in the way. An interrupted copy is gone on with by calling again. A session is written in one transaction.
+        `dry_run` changes nothing. `progress` is called with (sessions done, sessions in all).
+        """
+        return await AsyncCopying(self._engine, target._engine, target.now, dry_run).run(
+            (await self.info()).namespaces if namespaces is None else tuple(namespaces), progress
+        )
 
     def now(self) -> int:
         """The time by this store's clock, in microseconds since 1970, UTC."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._spool import Spool
+from ..copying import Original, State
 from ..drafting import Draft
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
 from ..messages import Message
@@ -29,6 +31,7 @@ from .ops import (
     appending,
     catching_up,
     checking,
+    copying,
     editing,
     ingesting,
     overlaying,
@@ -180,3 +183,30 @@ class Engine:
 
     def repair(self, ref: Ref, now: int) -> tuple[int, list[Problem]]:
         return self._write(checking.repair, ref, now)
+
+    def copy_originals(self, namespace: str, after: int) -> list[Original]:
+        return self._read(copying.originals, namespace, after)
+
+    def copy_deleted(self, namespace: str, after: str) -> list[tuple[str, int, int]]:
+        return self._read(copying.deleted, namespace, after)
+
+    def copy_states(self, namespace: str, ids: Sequence[str]) -> list[State]:
+        return self._read(copying.states, namespace, ids)
+
+    def copy_start(self, ref: Ref) -> copying.Start | None:
+        return self._read(copying.start, ref)
+
+    def copy_page(self, ref: Ref, begun: copying.Start, place: copying.Place, prepare: bool) -> copying.Page | None:
+        return self._read(copying.page, ref, begun, place, prepare)
+
+    def copy_put(self, ref: Ref, row: tuple[Any, ...], rows: Spool, expected: State, now: int) -> bool:
+        return self._write(copying.put, ref, row, rows, expected, now)
+
+    def copy_adopt(self, ref: Ref, expected: State) -> bool:
+        return self._write(copying.adopt, ref, expected)
+
+    def copy_drop(self, ref: Ref, change: int, deleted_at: int) -> bool:
+        return self._write(copying.drop, ref, change, deleted_at)
+
+    def copy_bury(self, ref: Ref, change: int, deleted_at: int) -> bool:
+        return self._write(copying.bury, ref, change, deleted_at)

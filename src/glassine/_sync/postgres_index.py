@@ -74,9 +74,9 @@ class PostgresIndex:
     def faults(self) -> list[str]:
         if self.is_broken():
             return ["the search index was found damaged"]
-        written, kept = self._db.row(self._db.queries.words_count)
-        if written != kept and self.is_current():
-            return [f"the search index is damaged: of {written} messages with words it holds {kept}"]
+        missing, lost = self._db.row(self._db.queries.words_check)
+        if (missing or lost) and self.is_current():
+            return [f"the search index lacks {missing} messages, and has {lost} rows that belong to none"]
         return []
 
     # -- searching --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from .._drivers import Opening, SQLiteDriver
 from .._ids import check_id
 from .._sqlite import Durability, Options
 from ..content import KINDS, Kind
+from ..copying import CopyReport
 from ..errors import DriverMissingError, StoreError
 from ..exchange import Asked, Cursor
 from ..hits import hit
@@ -23,6 +24,7 @@ from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
 from ..urls import Location, is_postgres, parse
+from .copying import Copying
 from .database import Driver
 from .engine import Engine
 from .session import Session
@@ -202,6 +204,25 @@ class Store(Opening):
     def repair(self, *, progress: Callable[[int, int], None] | None = None) -> Check:
         """Mend what `verify` finds. Messages that cannot be read go to quarantine, with their bytes kept."""
         return self._check(True, progress)
+
+    def copy_to(
+        self,
+        target: Store,
+        *,
+        namespaces: Iterable[str] | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CopyReport:
+        """Copy all sessions of `namespaces` (None: of all there are) to another store, and compare what it then holds.
+
+        What a copy made, and nobody wrote to since, is brought up to date, by change numbers; sessions deleted here
+        are deleted there. Whatever else the target has is left alone, and is a problem of the report where it stands
+        in the way. An interrupted copy is gone on with by calling again. A session is written in one transaction.
+        `dry_run` changes nothing. `progress` is called with (sessions done, sessions in all).
+        """
+        return Copying(self._engine, target._engine, target.now, dry_run).run(
+            self.info().namespaces if namespaces is None else tuple(namespaces), progress
+        )
 
     def now(self) -> int:
         """The time by this store's clock, in microseconds since 1970, UTC."""

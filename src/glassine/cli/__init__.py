@@ -10,6 +10,7 @@ import click
 import glassine
 
 from ._checking import repair, verify
+from ._copying import copy
 from ._errors import Group
 from ._importing import import_
 from ._info import info
@@ -43,5 +44,5 @@ def main() -> None:
     """
 
 
-for _command in (import_, sessions, show, search, tokens, verify, repair, reindex, migrate, info):
+for _command in (import_, sessions, show, search, tokens, verify, repair, reindex, migrate, copy, info):
     main.add_command(_command)

@@ -23,11 +23,12 @@ MEMORY = ":memory:"
 
 @dataclass
 class Settings:
-    """`json` asks for JSON on stdout instead of text."""
+    """`json` asks for JSON on stdout instead of text; `namespace_given` says that --namespace was there."""
 
     db: str | None = None
     namespace: str = "default"
     json: bool = False
+    namespace_given: bool = False
 
     @property
     def location(self) -> str:
@@ -117,7 +118,9 @@ def settings() -> Settings:
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value:
-        setattr(ctx.find_root().ensure_object(Settings), str(param.name), value)
+        chosen = ctx.find_root().ensure_object(Settings)
+        setattr(chosen, str(param.name), value)
+        chosen.namespace_given |= param.name == "namespace"
 
 
 def _default() -> Path:

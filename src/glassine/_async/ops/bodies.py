@@ -55,11 +55,18 @@ async def put_externals(db: AsyncDatabase, head: Head, seq: int, draft: Draft) -
                 external.digest,
             ),
         )
-        if kind != _MEDIA:
-            for number, piece in _chunks(external.data):
-                await db.run(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
-        elif not await db.rows(queries.blob_has, (head.ns, external.digest)):
-            await _add_blob(db, head.ns, external.digest, external.data)
+        await put_external_data(db, (head.ns, head.session, seq), ordinal, kind, external.digest, external.data)
+
+
+async def put_external_data(
+    db: AsyncDatabase, key: tuple[int, int, int], ordinal: int, kind: int, digest: bytes, data: bytes
+) -> None:
+    """Write what left the row of a message: beside it, or once for the whole namespace."""
+    if kind != _MEDIA:
+        for number, piece in _chunks(data):
+            await db.run(db.queries.spill_add, (*key, ordinal, number, piece))
+    elif not await db.rows(db.queries.blob_has, (key[0], digest)):
+        await _add_blob(db, key[0], digest, data)
 
 
 async def _add_blob(db: AsyncDatabase, ns: int, digest: bytes, data: bytes) -> None:

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 from ..._spool import Spool
 from ...copying import Original, State
 from ...errors import CorruptMessageError
-from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, tokens, words
-from ...messages import ROLES
+from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, Words, tokens, words
 from ...records import Ref
-from ...representation import EXTERNAL_KINDS
 from ..database import AsyncDatabase
 from . import bodies, editing
 from .heads import Head, create, find_head, namespace_key, totals_at
@@ -47,6 +45,15 @@ class Start(NamedTuple):
     @property
     def messages(self) -> int:
         return int(self.row[3])
+
+    @property
+    def created_at(self) -> int:
+        return int(self.row[21])
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """What of it is the same in every store that holds the session: not its estimates of tokens."""
+        return (*self.row[:9], *self.row[14:])
 
 
 class Place(NamedTuple):
@@ -181,7 +188,8 @@ async def bury(db: AsyncDatabase, ref: Ref, change: int, deleted_at: int) -> boo
 async def _state(db: AsyncDatabase, ns: int, id: str) -> State:
     found = await db.row(db.queries.copied_state, (ns, id))
     gone = await db.row(db.queries.copied_deleted, (ns, id))
-    return State(*(found or (None, None, None)), gone and gone[0])
+    change, created_at, copied = found or (None, None, None)
+    return State(change, created_at, copied, None if gone is None else gone[0])
 
 
 async def _beside(db: AsyncDatabase, key: tuple[int, int], row: Any, prepare: bool) -> tuple[Any, ...]:
@@ -210,7 +218,7 @@ async def _put_node(db: AsyncDatabase, head: Head, row: Any, extra: Any) -> bool
     if counted:
         own, estimator = counted, ESTIMATOR_VERSION
     key = (head.ns, head.session)
-    doc = await db.index.add(key, strand, seq, [editing.Words(*each) for each in found])
+    doc = await db.index.add(key, strand, seq, [Words(*each) for each in found])
     await db.run(
         db.queries.node_add,
         (
@@ -224,3 +232,43 @@ async def _put_node(db: AsyncDatabase, head: Head, row: Any, extra: Any) -> bool
         await db.run(db.queries.external_add, (*key, seq, ordinal, where, kind, prefix, length, digest))
         await bodies.put_external_data(db, (*key, seq), ordinal, kind, digest, content)
     return bool(counted)
+
+
+async def _put(db: AsyncDatabase, head: Head, table: str, row: Any) -> None:
+    queries, key = db.queries, (head.ns, head.session)
+    if table == "strand":
+        await db.run(queries.strand_add, (*key, *row))
+    elif table == "overlay":
+        await db.run(queries.overlay_add, (*key, *row[:9], *row[10:]))
+        if row[9]:
+            await db.run(queries.overlay_stale, (*key, row[0], True))
+    elif table == "event":
+        await db.run(queries.event_add, (*key, *row))
+    elif table == "usage":
+        await db.run(queries.usage_add, (*key, *row[:3], bool(row[3]), *row[4:]))
+    elif table == "tombstone":
+        await db.run(queries.tombstone_add, (*key, *row))
+    else:
+        await db.run(queries.quarantine_add, (*key, *row))
+
+
+async def _recount(db: AsyncDatabase, ref: Ref) -> None:
+    head = await find_head(db, ref)
+    if head is not None:
+        await editing.recount(db, head)
+        await db.run(db.queries.session_set_totals, (head.ns, ref.session, *await totals_at(db, head, head.leaf)))
+
+
+def shown(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """What of a page is the same in every store that holds the session: not its estimates of tokens."""
+    return [
+        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row)
+        for table, row, extra in rows
+    ]
+
+
+def _weight(row: Sequence[Any]) -> int:
+    return sum(
+        len(value) if isinstance(value, (bytes, str)) else _weight(value) if isinstance(value, tuple) else 8
+        for value in row
+    )

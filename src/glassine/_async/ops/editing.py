@@ -35,7 +35,7 @@ FEW = 8
 """From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
 WIPED = ("node", "body", "strand", "external", "spill", "overlay")
 """The tables that `clear` empties; a deleted session loses the others too."""
-OUTLIVING = ("event", "usage", "quarantine", "tombstone")
+OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied")
 
 
 async def update(db: AsyncDatabase, ref: Ref, draft: Draft, now: int) -> None:

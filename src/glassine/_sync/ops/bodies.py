@@ -56,11 +56,18 @@ def put_externals(db: Database, head: Head, seq: int, draft: Draft) -> None:
                 external.digest,
             ),
         )
-        if kind != _MEDIA:
-            for number, piece in _chunks(external.data):
-                db.run(queries.spill_add, (head.ns, head.session, seq, ordinal, number, piece))
-        elif not db.rows(queries.blob_has, (head.ns, external.digest)):
-            _add_blob(db, head.ns, external.digest, external.data)
+        put_external_data(db, (head.ns, head.session, seq), ordinal, kind, external.digest, external.data)
+
+
+def put_external_data(
+    db: Database, key: tuple[int, int, int], ordinal: int, kind: int, digest: bytes, data: bytes
+) -> None:
+    """Write what left the row of a message: beside it, or once for the whole namespace."""
+    if kind != _MEDIA:
+        for number, piece in _chunks(data):
+            db.run(db.queries.spill_add, (*key, ordinal, number, piece))
+    elif not db.rows(db.queries.blob_has, (key[0], digest)):
+        _add_blob(db, key[0], digest, data)
 
 
 def _add_blob(db: Database, ns: int, digest: bytes, data: bytes) -> None:

@@ -443,9 +443,18 @@ FROM unnest($2::text[]::tsquery[]) WITH ORDINALITY q (query, number) JOIN words 
 GROUP BY w.session, w.strand, w.seq HAVING count(DISTINCT q.number) = cardinality($2::text[])
 ORDER BY w.session DESC, w.seq DESC;
 
--- Messages that have words, and those that are in the index.
--- name: words_count
-SELECT (SELECT count(*) FROM node WHERE docs > 0), (SELECT count(*) FROM words WHERE chunk = 0);
+-- Messages that have words and are not in the index, and rows of the index that belong to no message with words.
+-- name: words_check
+SELECT (
+    SELECT count(*) FROM node n WHERE n.docs > 0 AND NOT EXISTS (
+        SELECT 1 FROM words w WHERE w.ns = n.ns AND w.session = n.session AND w.seq = n.seq AND w.chunk = 0
+    )
+), (
+    SELECT count(*) FROM words w WHERE NOT EXISTS (
+        SELECT 1 FROM node n
+        WHERE n.ns = w.ns AND n.session = w.session AND n.strand = w.strand AND n.seq = w.seq AND n.docs > 0
+    )
+);
 
 -- name: node_forget_words
 UPDATE node SET analysis = 0;
@@ -545,3 +554,70 @@ SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1),
 -- Held until the commit. One key for each schema of the database.
 -- name: migration_lock
 SELECT pg_advisory_xact_lock(1735160691, hashtext($1));
+
+-- Copying between stores: what is read of the source, page by page.
+
+-- name: copy_sessions
+SELECT session, id, change, created_at FROM session WHERE ns = $1 AND session > $2 ORDER BY session LIMIT $3;
+
+-- name: copy_deleted
+SELECT id, change, deleted_at FROM tombstone
+WHERE ns = $1 AND session = 0 AND kind = 2 AND id > $2 ORDER BY id LIMIT $3;
+
+-- name: copy_session
+SELECT session, change, next_seq, next_strand, messages, leaf_strand, leaf_seq, leaf_open, path_length, path_size,
+    path_o200k, path_claude3, path_claude48, path_gemma3, path_safe, title, source, model, lineage_kind,
+    lineage_session, lineage_message, metadata, created_at, updated_at
+FROM session WHERE ns = $1 AND id = $2;
+
+-- name: copy_strand
+SELECT strand, parent_strand, parent_seq FROM strand
+WHERE ns = $1 AND session = $2 AND strand > $3 ORDER BY strand LIMIT $4;
+
+-- name: copy_node
+SELECT n.strand, n.seq, n.id, n.parent, n.role, n.externals, n.size, n.o200k, n.claude3, n.claude48, n.gemma3, n.safe,
+    n.estimator, n.path_length, n.path_size, n.path_o200k, n.path_claude3, n.path_claude48, n.path_gemma3, n.path_safe,
+    n.change, n.created_at, n.stored_at, b.codec, b.crc, b.data
+FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
+WHERE n.ns = $1 AND n.session = $2 AND (n.strand, n.seq) > ($3, $4) ORDER BY n.strand, n.seq LIMIT $5;
+
+-- name: copy_overlay
+SELECT ord, id, kind, first_strand, first_seq, last_strand, last_seq, anchor_strand, anchor_seq, stale, supersedes,
+    codec, data, created_at, change
+FROM overlay WHERE ns = $1 AND session = $2 AND ord > $3 ORDER BY ord LIMIT $4;
+
+-- name: copy_event
+SELECT ord, id, kind, codec, data, created_at, stored_at, change
+FROM event WHERE ns = $1 AND session = $2 AND ord > $3 ORDER BY ord LIMIT $4;
+
+-- name: copy_usage
+SELECT ord, id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output, cache_read,
+    cache_write_5m, cache_write_1h, cost, price_source, change
+FROM usage WHERE ns = $1 AND session = $2 AND ord > $3 ORDER BY ord LIMIT $4;
+
+-- name: copy_tombstone
+SELECT kind, id, change, deleted_at FROM tombstone
+WHERE ns = $1 AND session = $2 AND (kind, id) > ($3, $4) ORDER BY kind, id LIMIT $5;
+
+-- name: copy_quarantine
+SELECT seq, id, reason, codec, data, quarantined_at
+FROM quarantine WHERE ns = $1 AND session = $2 AND seq > $3 ORDER BY seq LIMIT $4;
+
+-- What is known of a session in the target; and when it was deleted there.
+-- name: copied_state
+SELECT s.change, s.created_at, c.change
+FROM session s LEFT JOIN copied c ON c.ns = s.ns AND c.session = s.session
+WHERE s.ns = $1 AND s.id = $2;
+
+-- name: copied_deleted
+SELECT deleted_at FROM tombstone WHERE ns = $1 AND session = 0 AND kind = 2 AND id = $2;
+
+-- name: copied_put
+INSERT INTO copied (ns, session, change) VALUES ($1, $2, $3)
+ON CONFLICT (ns, session) DO UPDATE SET change = excluded.change;
+
+-- name: overlay_stale
+UPDATE overlay SET stale = $4 WHERE ns = $1 AND session = $2 AND ord = $3;
+
+-- name: wipe_copied
+DELETE FROM copied WHERE ns = $1 AND session = $2;

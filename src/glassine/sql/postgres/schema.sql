@@ -234,3 +234,10 @@ CREATE TABLE words (
 CREATE INDEX words_found ON words USING gin (words) WITH (gin_pending_list_limit = 256);
 
 CREATE INDEX session_forks ON session (ns, lineage_session, session) WHERE lineage_kind = 'fork';
+
+CREATE TABLE copied (
+    ns      bigint NOT NULL,
+    session bigint NOT NULL,
+    change  bigint NOT NULL,
+    PRIMARY KEY (ns, session)
+);

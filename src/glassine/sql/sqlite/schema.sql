@@ -235,3 +235,10 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_forks ON session (ns, lineage_session, session) WHERE lineage_kind = 'fork';
+
+CREATE TABLE copied (
+    ns      INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    change  INTEGER NOT NULL,
+    PRIMARY KEY (ns, session)
+) STRICT, WITHOUT ROWID;
