@@ -48,7 +48,7 @@ def appender(connection: psycopg.Connection[Any]) -> Callable[[str, Wire], None]
     def append(name: str, wire: Wire) -> None:
         data = _encode(wire)
         size, crc, role, id = len(data), zlib.crc32(data), ROLES[wire["role"]], wire["id"]
-        parted = cast(Message, Parted(wire["parts"]))
+        parted = cast("Message", Parted(wire["parts"]))
         tokens, words = indexing.tokens(parted), indexing.words(parted)
         now = time.time_ns() // 1000
         connection.execute("BEGIN")

@@ -1,7 +1,7 @@
 """The words of the conversations that are measured: as many, and as unevenly used, as in real ones.
 
-What an index costs and what a search finds both follow from how often words occur. Here a few words make up half of a
-text, and most words are met once or twice (Zipf's law), in English and in Japanese.
+What an index costs and what a search finds both follow from how often words occur. Here fifty words make up a quarter
+of a text, and most of the others are met a few times (Zipf's law), in English and in Japanese.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 
 import glassine
+from glassine import _queries
 from tests import pg
 
 from . import _floor_postgres
@@ -25,11 +26,17 @@ PROCESSES, SESSIONS = 8, 200
 TURNS, SECONDS = 8, 1.0
 LENGTH = 1000
 """Messages of each session in the stores that are compared by their size."""
+COMMON = "and"
+"""A word of every third message."""
+
+
+Work = Callable[[glassine.Session], Side]
 
 
 def run() -> Iterator[Figure]:
     with pg.server() as server:
         yield one_append(server.url)
+        yield partitioned_append(server.url)
         yield many_processes(server.url)
         yield from growth(server.url)
 
@@ -45,23 +52,35 @@ def one_append(url: str) -> Figure:
     return figure("Postgres: append a dict / psycopg", 1.5, ours, floor, clock="wall")
 
 
+def partitioned_append(url: str) -> Figure:
+    for schema in ("plain", "parts"):
+        made(url, schema, SESSIONS)
+    with psycopg.connect(url, autocommit=True, options="-c search_path=parts") as connection:
+        connection.execute(_queries.read("postgres/partitioned.sql").encode())
+    with opened(url, "parts") as parts, opened(url, "plain") as plain:
+        sides = [taking([store.session(name) for name in names(SESSIONS)], appending) for store in (parts, plain)]
+        ours, floor = in_turn(*sides, blocks=BLOCKS)
+    return figure("Postgres: append a dict, 16 partitions / none", None, ours, floor, clock="wall")
+
+
 def many_processes(url: str) -> Figure:
     """Rates are told from all processes together; the sides take turns of a second."""
     made(url, "many", SESSIONS)
     command = [sys.executable, "-m", "benchmarks._clients", url, "many", str(SESSIONS)]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     clients = [subprocess.Popen([*command, str(seed)], **pipes) for seed in range(PROCESSES)]
+    pairs = [(client.stdin, client.stdout) for client in clients if client.stdin and client.stdout]
     rates: dict[str, list[int]] = {"glassine": [], "psycopg": []}
     try:
-        for client in clients:
-            assert client.stdout.readline() == "ready\n"
+        if any(said.readline() != "ready\n" for _, said in pairs):
+            raise RuntimeError("a client did not start; the reason stands above")
         order = list(rates)
-        for turn in range(1 + max(4, TURNS // 4 if quick() else TURNS)):
+        for turn in range(1 + (TURNS // 2 if quick() else TURNS)):
             for how in order:
-                for client in clients:
-                    client.stdin.write(f"{how} {SECONDS}\n")
-                    client.stdin.flush()
-                done = sum(int(client.stdout.readline()) for client in clients)
+                for told, _ in pairs:
+                    told.write(f"{how} {SECONDS}\n")
+                    told.flush()
+                done = sum(int(said.readline()) for _, said in pairs)
                 if turn:  # the first is to warm up
                     rates[how].append(done)
             order.reverse()
@@ -84,17 +103,18 @@ def growth(url: str) -> Iterator[Figure]:
         stores = [stack.enter_context(opened(url, schema)) for schema in sizes]
         # A few sessions, the same number in both, so that what differs is what lies beside them.
         few = [[store.session(name) for name in names(10)] for store in stores]
-        for title, work in (
-            ("append a dict", lambda session: appends(session.append)),
-            ("recent(20)", lambda session: reads(lambda: session.recent(20))),
-            ("search in a session", lambda session: reads(lambda: session.search("water", limit=10))),
-        ):
+        works: dict[str, Work] = {
+            "append a dict": appending,
+            "recent(20)": lambda session: reads(lambda: session.recent(20)),
+            "search in a session": lambda session: reads(lambda: session.search(COMMON, limit=10)),
+        }
+        for title, work in works.items():
             small, large = in_turn(*(taking(sessions, work) for sessions in few), blocks=BLOCKS)
             name = f"Postgres: {title}, 1,000,000 stored / 10,000"
             yield figure(name, 1.5, large, small, clock="wall")
 
 
-def taking(sessions: list[glassine.Session], work: Callable[[glassine.Session], Side]) -> Side:
+def taking(sessions: list[glassine.Session], work: Work) -> Side:
     """A side whose blocks go to one session after the other."""
     turns = itertools.cycle([work(session) for session in sessions])
     return lambda: next(turns)()
@@ -111,6 +131,10 @@ def appends(append: Callable[[Wire], object]) -> Side:
         return block
 
     return side
+
+
+def appending(session: glassine.Session) -> Side:
+    return appends(session.append)
 
 
 def reads(read: Callable[[], object]) -> Side:
@@ -144,7 +168,13 @@ def grown(url: str, schema: str, sessions: int) -> None:
             definition = connection.execute("SELECT pg_get_indexdef('words_found'::regclass)").fetchone()
             assert definition is not None
             connection.execute("DROP INDEX words_found")
-            for table, own in (("session", {"id": "name"}), ("strand", {}), ("node", {}), ("body", {}), ("words", SCOPE)):
+            for table, own in (
+                ("session", {"id": "name"}),
+                ("strand", {}),
+                ("node", {}),
+                ("body", {}),
+                ("words", SCOPE),
+            ):
                 connection.execute(copying(connection, table, {"session": "key", **own}).encode(), (others,))
             connection.execute(f"SELECT setval('session_key', {sessions})")
             connection.execute(definition[0])

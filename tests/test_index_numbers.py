@@ -1,4 +1,4 @@
-"""Rows of the search index in SQLite are numbered by a table that is emptied again and again: no number comes twice."""
+"""Rows of the search index in SQLite: their numbers, which never come twice, and those whose message is gone."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 import glassine
 from glassine import user
-from glassine._sqlite_index import FOLD
+from glassine._sqlite_index import FEW, FOLD
 
 ANY_TWICE = "SELECT doc FROM pending WHERE scope <> '' AND doc IN (SELECT id FROM words_docsize)"
 
@@ -68,3 +68,16 @@ def test_a_search_writes_nothing_when_nothing_waits(tmp_path: Path) -> None:
         assert len(session.search("alpha")) == 1
         assert connection.execute("PRAGMA data_version").fetchall() == before
         connection.close()
+
+
+def test_words_of_a_message_that_is_gone_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "gone.db"
+    with glassine.open(path) as store:
+        session = store.session("s")
+        messages = session.append([user("alpha") for _ in range(2 * FEW)])
+        assert len(session.search("alpha", 100)) == 2 * FEW
+        connection = apsw.Connection(str(path))
+        connection.execute("DELETE FROM node WHERE seq < ?", (FEW,))
+        connection.close()
+        found = [hit.message_id for hit in session.search("alpha", 100)]
+        assert sorted(found) == sorted(message.id for message in messages[FEW - 1 :])

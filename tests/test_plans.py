@@ -22,6 +22,7 @@ PLANS = {
     "strand_children": "SEARCH strand USING COVERING INDEX strand_parent "
     "(ns=? AND session=? AND parent_strand=? AND parent_seq=?)",
     "blob_used": "SEARCH external USING COVERING INDEX external_blob (ns=? AND digest=?)",
+    "words_best": f"SEARCH n USING PRIMARY KEY ({WHOLE_KEY} AND seq=?) LEFT-JOIN",
     "session_forks": "SEARCH s USING COVERING INDEX session_forks (ns=? AND lineage_session=?)",
     "session_by_key": "SEARCH session USING INDEX session_key (ns=? AND session=?)",
 }

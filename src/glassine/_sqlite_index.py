@@ -24,8 +24,8 @@ BROKEN, UNFINISHED = 0, -1
 """Values of `analysis` in `meta` beside the versions."""
 NARROW = 16
 """A scope with this share of the store, or less, is weighed by itself: the engine's weights cost the whole store."""
-FEW = 32
-"""How many of the best matches are fetched first: most searches need no more, and the engine need not sort the rest."""
+FEW = 24
+"""How many of the best matches are fetched first, with their messages: most searches need no more."""
 _DAMAGE = (apsw.CorruptError, apsw.SQLError, apsw.ConstraintError)
 """What statements on a damaged index raise."""
 
@@ -163,13 +163,16 @@ class SQLiteIndex:
         db = self._db
         expression = f'{to_fts5(form, kinds)} AND scope : "{_scope(*key)}"'
         if not narrow:
-            for limit, offset in ((FEW, 0), (-1, FEW)):
+            with self._reading():
+                best = db.rows(db.queries.words_best, (expression, FEW))
+            for session, strand, seq, score, *row in best:
+                is_there = row[1] is not None  # its id; without one these are words of a message that is gone
+                yield Place(session, strand, seq, score, tuple(row) if is_there else None)
+            if len(best) == FEW:
                 with self._reading():
-                    rows = db.rows(db.queries.words_ranked, (expression, limit, offset))
-                for row in rows:
-                    yield Place(*row)
-                if len(rows) < FEW:
-                    return
+                    rest = db.rows(db.queries.words_ranked, (expression, FEW))
+                for place in rest:
+                    yield Place(*place)
             return
         self._measure()
         places, found = [], []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .content import Kind
 from .errors import StoreError
@@ -53,12 +53,14 @@ class Found(NamedTuple):
 
 
 class Place(NamedTuple):
-    """An index row that matched: whose it is, and its score, higher being better."""
+    """An index row that matched: whose it is, and its score, higher being better. `row` is what the statement `hit`
+    would give, where the engine has read it along."""
 
     session: int
     strand: int
     seq: int
     score: float
+    row: tuple[Any, ...] | None = None
 
 
 class Cursor(NamedTuple):

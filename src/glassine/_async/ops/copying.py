@@ -103,16 +103,24 @@ async def page(db: AsyncDatabase, ref: Ref, begun: Start, place: Place, prepare:
     found = await start(db, ref)
     if found is None or (found.session, found.change) != (begun.session, begun.change):
         return None
-    key = (begun.ns, begun.session)
+    key, queries = (begun.ns, begun.session), db.queries
+    statements = (
+        *(queries.copy_strand, queries.copy_node, queries.copy_overlay, queries.copy_event, queries.copy_usage),
+        *(queries.copy_tombstone, queries.copy_quarantine),
+    )
     rows: list[tuple[Any, ...]] = []
     size = 0
     number, after = place
     while number < len(_ORDER):
         table = _ORDER[number]
         width = _TABLES[table][1]
-        some = await db.rows(getattr(db.queries, f"copy_{table}"), (*key, *after, ROWS))
+        some = await db.rows(statements[number], (*key, *after, ROWS))
         for row in some:
-            extra = await _beside(db, key, row, prepare) if table == "node" else ()
+            extra: tuple[Any, ...] = ()
+            if table == "node":
+                extra = await _beside(db, key, row, prepare)
+            elif table == "quarantine":
+                extra = (await _left(db, key, row[0]),)
             rows.append((table, tuple(row), extra))
             after = tuple(row[:width])
             size += _weight(row) + _weight(extra)
@@ -145,6 +153,8 @@ async def put(db: AsyncDatabase, ref: Ref, row: tuple[Any, ...], rows: Spool, ex
             recount |= await _put_node(db, head, values, extra)
         else:
             await _put(db, head, table, values)
+            if extra:
+                await _put_left(db, head, values[0], extra[0])
     await db.run(db.queries.session_describe, (head.ns, ref.session, *described, updated_at))
     key = (head.ns, ref.session)
     counters = (change, next_seq, next_strand, messages, leaf_strand, leaf_seq, bool(leaf_open))
@@ -195,19 +205,15 @@ async def _state(db: AsyncDatabase, ns: int, id: str) -> State:
 async def _beside(db: AsyncDatabase, key: tuple[int, int], row: Any, prepare: bool) -> tuple[Any, ...]:
     """What belongs to a message beside its rows: (what left it, its words, its tokens)."""
     seq, id, role, externals, size = row[1], row[2], row[4], row[5], row[6]
-    left = []
-    if externals:
-        for ordinal, path, kind, prefix, length, digest in await db.rows(db.queries.external_list, (*key, seq)):
-            data = await bodies.external_data(db, (*key, seq), ordinal, kind, digest)
-            left.append((ordinal, path, kind, prefix, length, digest, data))
+    left = await _left(db, key, seq) if externals else ()
     if not prepare:
-        return (tuple(left), (), ())
+        return (left, (), ())
     try:
         message = await bodies.message(db, *key, (seq, id, role, externals, size, row[23], row[25]))
         found = tuple([tuple(each) for each in words(message)])
-        return (tuple(left), found, () if row[12] == ESTIMATOR_VERSION else tokens(message))
+        return (left, found, () if row[12] == ESTIMATOR_VERSION else tokens(message))
     except CorruptMessageError:
-        return (tuple(left), (), ())  # copied as it is; `verify` tells of it
+        return (left, (), ())  # copied as it is; `verify` tells of it
 
 
 async def _put_node(db: AsyncDatabase, head: Head, row: Any, extra: Any) -> bool:
@@ -228,10 +234,24 @@ async def _put_node(db: AsyncDatabase, head: Head, row: Any, extra: Any) -> bool
     )
     if data is not None:
         await db.run(db.queries.body_add, (*key, seq, codec, crc, data))
-    for ordinal, where, kind, prefix, length, digest, content in left:
-        await db.run(db.queries.external_add, (*key, seq, ordinal, where, kind, prefix, length, digest))
-        await bodies.put_external_data(db, (*key, seq), ordinal, kind, digest, content)
+    await _put_left(db, head, seq, left)
     return bool(counted)
+
+
+async def _left(db: AsyncDatabase, key: tuple[int, int], seq: int) -> tuple[Any, ...]:
+    """What left the row of a message; of one in quarantine, too."""
+    found = []
+    for ordinal, path, kind, prefix, length, digest in await db.rows(db.queries.external_list, (*key, seq)):
+        data = await bodies.external_data(db, (*key, seq), ordinal, kind, digest)
+        found.append((ordinal, path, kind, prefix, length, digest, data))
+    return tuple(found)
+
+
+async def _put_left(db: AsyncDatabase, head: Head, seq: int, left: Any) -> None:
+    key = (head.ns, head.session, seq)
+    for ordinal, path, kind, prefix, length, digest, data in left:
+        await db.run(db.queries.external_add, (*key, ordinal, path, kind, prefix, length, digest))
+        await bodies.put_external_data(db, key, ordinal, kind, digest, data)
 
 
 async def _put(db: AsyncDatabase, head: Head, table: str, row: Any) -> None:
@@ -262,7 +282,7 @@ async def _recount(db: AsyncDatabase, ref: Ref) -> None:
 def shown(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What of a page is the same in every store that holds the session: not its estimates of tokens."""
     return [
-        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row)
+        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row, extra)
         for table, row, extra in rows
     ]
 

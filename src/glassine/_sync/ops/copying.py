@@ -104,16 +104,24 @@ def page(db: Database, ref: Ref, begun: Start, place: Place, prepare: bool) -> P
     found = start(db, ref)
     if found is None or (found.session, found.change) != (begun.session, begun.change):
         return None
-    key = (begun.ns, begun.session)
+    key, queries = (begun.ns, begun.session), db.queries
+    statements = (
+        *(queries.copy_strand, queries.copy_node, queries.copy_overlay, queries.copy_event, queries.copy_usage),
+        *(queries.copy_tombstone, queries.copy_quarantine),
+    )
     rows: list[tuple[Any, ...]] = []
     size = 0
     number, after = place
     while number < len(_ORDER):
         table = _ORDER[number]
         width = _TABLES[table][1]
-        some = db.rows(getattr(db.queries, f"copy_{table}"), (*key, *after, ROWS))
+        some = db.rows(statements[number], (*key, *after, ROWS))
         for row in some:
-            extra = _beside(db, key, row, prepare) if table == "node" else ()
+            extra: tuple[Any, ...] = ()
+            if table == "node":
+                extra = _beside(db, key, row, prepare)
+            elif table == "quarantine":
+                extra = (_left(db, key, row[0]),)
             rows.append((table, tuple(row), extra))
             after = tuple(row[:width])
             size += _weight(row) + _weight(extra)
@@ -146,6 +154,8 @@ def put(db: Database, ref: Ref, row: tuple[Any, ...], rows: Spool, expected: Sta
             recount |= _put_node(db, head, values, extra)
         else:
             _put(db, head, table, values)
+            if extra:
+                _put_left(db, head, values[0], extra[0])
     db.run(db.queries.session_describe, (head.ns, ref.session, *described, updated_at))
     key = (head.ns, ref.session)
     counters = (change, next_seq, next_strand, messages, leaf_strand, leaf_seq, bool(leaf_open))
@@ -196,19 +206,15 @@ def _state(db: Database, ns: int, id: str) -> State:
 def _beside(db: Database, key: tuple[int, int], row: Any, prepare: bool) -> tuple[Any, ...]:
     """What belongs to a message beside its rows: (what left it, its words, its tokens)."""
     seq, id, role, externals, size = row[1], row[2], row[4], row[5], row[6]
-    left = []
-    if externals:
-        for ordinal, path, kind, prefix, length, digest in db.rows(db.queries.external_list, (*key, seq)):
-            data = bodies.external_data(db, (*key, seq), ordinal, kind, digest)
-            left.append((ordinal, path, kind, prefix, length, digest, data))
+    left = _left(db, key, seq) if externals else ()
     if not prepare:
-        return (tuple(left), (), ())
+        return (left, (), ())
     try:
         message = bodies.message(db, *key, (seq, id, role, externals, size, row[23], row[25]))
         found = tuple([tuple(each) for each in words(message)])
-        return (tuple(left), found, () if row[12] == ESTIMATOR_VERSION else tokens(message))
+        return (left, found, () if row[12] == ESTIMATOR_VERSION else tokens(message))
     except CorruptMessageError:
-        return (tuple(left), (), ())  # copied as it is; `verify` tells of it
+        return (left, (), ())  # copied as it is; `verify` tells of it
 
 
 def _put_node(db: Database, head: Head, row: Any, extra: Any) -> bool:
@@ -229,10 +235,24 @@ def _put_node(db: Database, head: Head, row: Any, extra: Any) -> bool:
     )
     if data is not None:
         db.run(db.queries.body_add, (*key, seq, codec, crc, data))
-    for ordinal, where, kind, prefix, length, digest, content in left:
-        db.run(db.queries.external_add, (*key, seq, ordinal, where, kind, prefix, length, digest))
-        bodies.put_external_data(db, (*key, seq), ordinal, kind, digest, content)
+    _put_left(db, head, seq, left)
     return bool(counted)
+
+
+def _left(db: Database, key: tuple[int, int], seq: int) -> tuple[Any, ...]:
+    """What left the row of a message; of one in quarantine, too."""
+    found = []
+    for ordinal, path, kind, prefix, length, digest in db.rows(db.queries.external_list, (*key, seq)):
+        data = bodies.external_data(db, (*key, seq), ordinal, kind, digest)
+        found.append((ordinal, path, kind, prefix, length, digest, data))
+    return tuple(found)
+
+
+def _put_left(db: Database, head: Head, seq: int, left: Any) -> None:
+    key = (head.ns, head.session, seq)
+    for ordinal, path, kind, prefix, length, digest, data in left:
+        db.run(db.queries.external_add, (*key, ordinal, path, kind, prefix, length, digest))
+        bodies.put_external_data(db, key, ordinal, kind, digest, data)
 
 
 def _put(db: Database, head: Head, table: str, row: Any) -> None:
@@ -263,7 +283,7 @@ def _recount(db: Database, ref: Ref) -> None:
 def shown(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What of a page is the same in every store that holds the session: not its estimates of tokens."""
     return [
-        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row)
+        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row, extra)
         for table, row, extra in rows
     ]
 

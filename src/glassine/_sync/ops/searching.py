@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import CorruptMessageError
 from ...exchange import Asked, Found, Place
@@ -89,7 +89,7 @@ class _Gathering:
         if (key, at.seq) in self.seen:
             return
         self.seen.add((key, at.seq))
-        hit = self._look_up(key, at, place.score, strict)
+        hit = self._look_up(key, at, place.score, strict, place.row)
         if hit is None:
             return
         same_id = self.by_id.setdefault((self.roots[hit.session_id], hit.message.id), [])
@@ -126,10 +126,13 @@ class _Gathering:
             if hit is not None and (hit is best or _same(hit.message, best.message)):
                 group.append(hit)
 
-    def _look_up(self, key: int, at: Position, score: float, strict: bool) -> Found | None:
-        """The message there, if it is one of those asked for."""
+    def _look_up(
+        self, key: int, at: Position, score: float, strict: bool, row: tuple[Any, ...] | None = None
+    ) -> Found | None:
+        """The message there, if it is one of those asked for. `row` is that of `hit`, if it was read already."""
         asked, db = self.asked, self.db
-        row = db.row(db.queries.hit, (self.ns, key, *at))
+        if row is None:
+            row = db.row(db.queries.hit, (self.ns, key, *at))
         if row is None:
             return None
         time = row[7]

@@ -33,13 +33,14 @@ BEGIN
     END IF;
     EXECUTE format('SET LOCAL ROLE %I', whole.owner);
     -- In the order in which a writer meets them: whoever is at work finishes first.
-    LOCK TABLE session, strand, node, body, external, spill, blob, overlay, tombstone, event, usage, quarantine, words;
+    LOCK TABLE session, strand, node, body, external, spill, blob, overlay, tombstone, event, usage, quarantine, words,
+        copied;
     FOR spread IN SELECT * FROM (VALUES
         ('session', 'ns', ' WITH (fillfactor = 60)'), ('words', 'ns', ''), ('blob', 'ns, digest', ''),
         ('strand', 'ns, session', ''), ('node', 'ns, session', ''), ('body', 'ns, session', ''),
         ('external', 'ns, session', ''), ('spill', 'ns, session', ''), ('overlay', 'ns, session', ''),
         ('tombstone', 'ns, session', ''), ('event', 'ns, session', ''), ('usage', 'ns, session', ''),
-        ('quarantine', 'ns, session', '')
+        ('quarantine', 'ns, session', ''), ('copied', 'ns, session', '')
     ) AS spread (name, key, options)
     LOOP
         -- Read before the table is renamed, these make the same indexes on the one that gets its name.

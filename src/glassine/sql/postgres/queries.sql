@@ -574,12 +574,17 @@ FROM session WHERE ns = $1 AND id = $2;
 SELECT strand, parent_strand, parent_seq FROM strand
 WHERE ns = $1 AND session = $2 AND strand > $3 ORDER BY strand LIMIT $4;
 
+-- The limits keep the planner from joining the whole session for every page.
 -- name: copy_node
 SELECT n.strand, n.seq, n.id, n.parent, n.role, n.externals, n.size, n.o200k, n.claude3, n.claude48, n.gemma3, n.safe,
     n.estimator, n.path_length, n.path_size, n.path_o200k, n.path_claude3, n.path_claude48, n.path_gemma3, n.path_safe,
     n.change, n.created_at, n.stored_at, b.codec, b.crc, b.data
-FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
-WHERE n.ns = $1 AND n.session = $2 AND (n.strand, n.seq) > ($3, $4) ORDER BY n.strand, n.seq LIMIT $5;
+FROM (
+    SELECT * FROM node WHERE ns = $1 AND session = $2 AND (strand, seq) > ($3, $4) ORDER BY strand, seq LIMIT $5
+) n LEFT JOIN LATERAL (
+    SELECT * FROM body WHERE ns = n.ns AND session = n.session AND seq = n.seq LIMIT 1
+) b ON true
+ORDER BY n.strand, n.seq;
 
 -- name: copy_overlay
 SELECT ord, id, kind, first_strand, first_seq, last_strand, last_seq, anchor_strand, anchor_seq, stale, supersedes,

@@ -419,15 +419,27 @@ SELECT (SELECT coalesce(sum(docs), 0) FROM node) - (SELECT count(*) FROM pending
 -- name: words_optimize
 INSERT INTO words (words) VALUES ('optimize');
 
--- Not `ORDER BY rank`: FTS5 then keeps all matches while it sorts, and works out the weights of the phrases twice when
--- `rank` is selected, too.
--- name: words_ranked
-SELECT w.session, w.strand, w.seq, -best.score
+-- The best matches, with their messages as `hit` gives them. Not `ORDER BY rank`: FTS5 then keeps all matches while it
+-- sorts, and works out the weights of the phrases twice when `rank` is selected, too.
+-- name: words_best
+SELECT w.session, w.strand, w.seq, -best.score,
+    n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data, coalesce(n.created_at, n.stored_at)
 FROM (
     SELECT rowid AS doc, bm25(words, 0.0, 1.0, 1.0, 1.0, 1.0) AS score FROM words
-    WHERE words MATCH ?1 ORDER BY score, doc LIMIT ?2 OFFSET ?3
+    WHERE words MATCH ?1 ORDER BY score, doc LIMIT ?2
 ) best CROSS JOIN words w ON w.rowid = best.doc
+LEFT JOIN node n ON n.ns = w.ns AND n.session = w.session AND n.strand = w.strand AND n.seq = w.seq
+LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
 ORDER BY best.score, best.doc;
+
+-- The matches after the best ?2.
+-- name: words_ranked
+SELECT w.session, w.strand, w.seq, -rest.score
+FROM (
+    SELECT rowid AS doc, bm25(words, 0.0, 1.0, 1.0, 1.0, 1.0) AS score FROM words
+    WHERE words MATCH ?1 ORDER BY score, doc LIMIT -1 OFFSET ?2
+) rest CROSS JOIN words w ON w.rowid = rest.doc
+ORDER BY rest.score, rest.doc;
 
 -- name: words_measured
 SELECT session, strand, seq, frequencies(words) FROM words WHERE words MATCH ?;
