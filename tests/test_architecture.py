@@ -28,8 +28,8 @@ FLOOR_NAMES = ["values", "pure", "storage", "shell", "edges", "façade"]
 FLOORS = {
     VALUES: "messages errors urls _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
-    "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records redaction "
-    "handles",
+    "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
+    "redaction handles",
     STORAGE: "_drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
     "_async.postgres*",
     SHELL: "_async",

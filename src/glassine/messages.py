@@ -272,14 +272,10 @@ class Message:
             return NotImplemented
         if self.id != other.id or self.role != other.role:
             return False
-        return (
-            self._body == other._body
-            and self._spilled == other._spilled
-            or (
-                # In Python 1, 1.0 and True are equal; in a message they are not the same content.
-                _json.canonical(self._decode()) == _json.canonical(other._decode())
-            )
-        )
+        if self._body == other._body and self._spilled == other._spilled:
+            return True
+        # In Python 1, 1.0 and True are equal; in a message they are not the same content.
+        return _json.canonical(self._decode()) == _json.canonical(other._decode())
 
     def __hash__(self) -> int:
         return hash((self.id, self.role))

@@ -148,7 +148,7 @@ def _part(part: dict[str, Any], style: str, limit: int | None) -> Piece:
 
 
 def _call(call: glassine.ToolCall) -> Piece:
-    given = call.input
+    given = call.raw
     if isinstance(given, dict):
         said = ", ".join(f"{key}: {value if isinstance(value, str) else _json(value)}" for key, value in given.items())
     else:
