@@ -34,7 +34,9 @@ from glassine import (
     user,
 )
 from glassine._async.postgres import AsyncPostgresDriver
+from glassine._async.database import AsyncDatabase
 from glassine._sync.database import Database
+from glassine._sync.ops.bodies import _add_blob
 from glassine._sync.postgres import DEFEATS, PostgresDriver
 from glassine._sync.postgres_database import PostgresDatabase
 from glassine.testing import check_store
@@ -256,6 +258,15 @@ def test_media_that_two_sessions_bring_at_once_are_held_by_both(
     result()
     assert other.execute("SELECT count(*) FROM blob").fetchone() == (1,)
     assert store.verify().clean
+
+    def bring(db: Database) -> None:
+        ((ns, digest, chunk, data),) = kept
+        _add_blob(db, ns, digest, data)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            other.execute("SELECT 1 FROM blob FOR UPDATE NOWAIT")
+        other.rollback()
+
+    driver_of(store).write(bring)
 
 
 def test_catching_up_never_indexes_what_was_changed_meanwhile(
@@ -514,6 +525,51 @@ async def test_cancelled_calls_leave_the_connections_in_order(postgres_url: str)
 
 
 @pytest.mark.anyio
+async def test_a_cancelled_call_holds_no_lock(postgres_url: str, other: psycopg.Connection) -> None:
+    async with glassine.open_async(postgres_url) as store:
+        await store.session("s").append(user("x"))
+        driver = store._engine._driver
+        holding = asyncio.Event()
+
+        async def hold(db: AsyncDatabase) -> None:
+            await db.row("SELECT 1 FROM session WHERE id = 's' FOR UPDATE")
+            holding.set()
+            await asyncio.sleep(60)
+
+        task = asyncio.create_task(driver.write(hold))
+        await holding.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        locks_are_free(other)
+
+
+def test_an_interrupted_call_holds_no_lock(store: glassine.Store, other: psycopg.Connection) -> None:
+    store.session("s").append(user("x"))
+
+    def interrupted(db: Database) -> None:
+        db.row("SELECT 1 FROM session WHERE id = 's' FOR UPDATE")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        driver_of(store).write(interrupted)
+    locks_are_free(other)
+    store.session("s").append(user("y"))
+
+
+def locks_are_free(connection: psycopg.Connection) -> None:
+    for _ in range(100):  # the server needs a moment to see that a client has gone
+        try:
+            assert connection.execute("SELECT 1 FROM session FOR UPDATE NOWAIT").fetchall()
+        except psycopg.errors.LockNotAvailable:
+            connection.rollback()
+            time.sleep(0.02)
+        else:
+            return
+    raise AssertionError("a lock is still held")
+
+
+@pytest.mark.anyio
 async def test_tasks_write_at_the_same_time(postgres_url: str) -> None:
     async with glassine.open_async(postgres_url) as store:
         await asyncio.gather(*(store.session(f"s{number % 3}").append(user(str(number))) for number in range(60)))
@@ -562,11 +618,25 @@ def test_statements_are_prepared_only_where_nobody_stands_in_between(
     assert prepared() == 0
 
 
+def test_nothing_is_set_for_longer_than_a_transaction(postgres_url: str) -> None:
+    with glassine.open(postgres_url, durability="full", connections=1) as store:
+        (db,) = driver_of(store)._idle
+        names = ("search_path", "lock_timeout", "synchronous_commit", "transaction_isolation", "transaction_read_only")
+
+        def settings() -> list[object]:
+            return [db.connection.execute(f"SHOW {name}".encode()).fetchone() for name in names]
+
+        before = settings()
+        store.session("s").append(user("x"))
+        assert store.session("s").path_length() == 1
+        assert settings() == before
+
+
 def test_statements_that_the_server_forgot_are_prepared_again(store: glassine.Store) -> None:
     for number in range(8):
         store.session("s").append(user(str(number)))
     (db,) = driver_of(store)._idle
-    db.connection.execute("DEALLOCATE ALL")
+    db.connection.pgconn.exec_(b"DEALLOCATE ALL")  # psycopg does not notice
     for number in range(8):
         store.session("s").append(user(str(number)))
     assert store.session("s").path_length() == 16

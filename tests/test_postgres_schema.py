@@ -6,7 +6,9 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -14,7 +16,16 @@ import pytest
 from click.testing import CliRunner
 
 import glassine
-from glassine import NotADatabaseError, SchemaVersionError, StoreError, StorePermissionError, _postgres, _queries, user
+from glassine import (
+    NotADatabaseError,
+    SchemaVersionError,
+    StoreBusyError,
+    StoreError,
+    StorePermissionError,
+    _postgres,
+    _queries,
+    user,
+)
 from glassine.cli import main
 
 SQL = Path(_queries.__file__).parent / "sql"
@@ -242,6 +253,23 @@ def test_reading_makes_no_tables(admin: psycopg.Connection, postgres: str, fresh
         assert "no tables of glassine" in result.output
         assert "secret" not in result.output
     assert catalog_is_empty(admin, fresh_schema)
+
+
+def test_migrations_take_turns(admin: psycopg.Connection, postgres: str, fresh_schema: str) -> None:
+    url = f"{postgres}&schema={fresh_schema}"
+    with psycopg.connect(postgres) as other, ThreadPoolExecutor(3) as pool:
+        other.execute(_queries.load("postgres").migration_lock.replace("$1", "%s"), (fresh_schema,))
+        opened = [pool.submit(glassine.open, url) for _ in range(3)]
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+        while admin.execute(waiting, (other.info.backend_pid,)).fetchone() != (3,):
+            assert not any(future.done() for future in opened)
+            time.sleep(0.01)
+        assert catalog_is_empty(admin, fresh_schema)
+        with pytest.raises(StoreBusyError):
+            glassine.open(url, busy_timeout=0.1)
+        other.commit()
+        for future in opened:
+            future.result().close()
 
 
 STARTING = """

@@ -19,7 +19,7 @@ CANDIDATES = 1000
 """Matches that are weighed against each other at a time: a word that is everywhere costs no more than this."""
 BROKEN, UNFINISHED = 0, -1
 """Values of `analysis` in `meta` beside the versions."""
-NEWEST = (2**63 - 1, 0, 0)
+NEWEST = (2**63 - 1, 0)
 
 
 class PostgresIndex:
@@ -106,7 +106,7 @@ class PostgresIndex:
                 yield place
             if len(found) < CANDIDATES:
                 return
-            last = found[-1][0], found[-1][2], found[-1][3]
+            last = found[-1][0], found[-1][2]
 
     def across(self, kinds: Sequence[str], form: Form, key: tuple[int, int | None]) -> list[Place]:
         scope = [*_scope(key), vectors.LONG]
@@ -121,7 +121,7 @@ class PostgresIndex:
         measured: Form,
         key: tuple[int, int | None],
         limit: int,
-        before: tuple[int, int, int] | None = None,
+        before: tuple[int, int] | None = None,
     ) -> list[Any]:
         """Rows that match `form`, with what is to be known of the phrases of `measured` in them."""
         weights = "{" + ",".join(vectors.WEIGHTS[kind] for kind in kinds) + "}"

@@ -411,25 +411,25 @@ DELETE FROM words w WHERE NOT EXISTS (
 -- Of each matching row: the words of $4 that stand in it in the kinds of $3, with their positions, and which of the
 -- queries of $5 it answers. OFFSET 0: the vector is unpacked once for all of these.
 -- name: words_found
-SELECT session, strand, seq, chunk, size,
+SELECT session, strand, seq, size,
     ts_filter(setweight(setweight(vector, 'D'), 'A', $4::text[]), '{a}')::text,
     ARRAY(SELECT vector @@ q FROM unnest($5::text[]::tsquery[]) WITH ORDINALITY q (q, number) ORDER BY number)
 FROM (
-    SELECT session, strand, seq, chunk, size, ts_filter(words, $3::text::"char"[]) AS vector
+    SELECT session, strand, seq, size, ts_filter(words, $3::text::"char"[]) AS vector
     FROM words WHERE ns = $1 AND words @@ $2::text::tsquery LIMIT $6 OFFSET 0
 ) found;
 
 -- The same, the newest first, from a place on.
 -- name: words_newest
-SELECT session, strand, seq, chunk, size,
+SELECT session, strand, seq, size,
     ts_filter(setweight(setweight(vector, 'D'), 'A', $4::text[]), '{a}')::text,
     ARRAY(SELECT vector @@ q FROM unnest($5::text[]::tsquery[]) WITH ORDINALITY q (q, number) ORDER BY number)
 FROM (
-    SELECT session, strand, seq, chunk, size, ts_filter(words, $3::text::"char"[]) AS vector
-    FROM words WHERE ns = $1 AND words @@ $2::text::tsquery AND (session, seq, chunk) < ($7, $8, $9)
-    ORDER BY session DESC, seq DESC, chunk DESC LIMIT $6
+    SELECT session, strand, seq, size, ts_filter(words, $3::text::"char"[]) AS vector
+    FROM words WHERE ns = $1 AND words @@ $2::text::tsquery AND (session, seq) < ($7, $8)
+    ORDER BY session DESC, seq DESC LIMIT $6
 ) found
-ORDER BY session DESC, seq DESC, chunk DESC;
+ORDER BY session DESC, seq DESC;
 
 -- How many rows each of several queries finds, counted up to $3.
 -- name: words_counts
