@@ -33,8 +33,8 @@ from glassine import (
     _postgres,
     user,
 )
-from glassine._async.postgres import AsyncPostgresDriver
 from glassine._async.database import AsyncDatabase
+from glassine._async.postgres import AsyncPostgresDriver
 from glassine._sync.database import Database
 from glassine._sync.ops.bodies import _add_blob
 from glassine._sync.postgres import DEFEATS, PostgresDriver
@@ -260,7 +260,7 @@ def test_media_that_two_sessions_bring_at_once_are_held_by_both(
     assert store.verify().clean
 
     def bring(db: Database) -> None:
-        ((ns, digest, chunk, data),) = kept
+        ((ns, digest, _, data),) = kept
         _add_blob(db, ns, digest, data)
         with pytest.raises(psycopg.errors.LockNotAvailable):
             other.execute("SELECT 1 FROM blob FOR UPDATE NOWAIT")
@@ -453,6 +453,35 @@ def test_no_more_connections_than_asked_for(postgres_url: str, other: psycopg.Co
         assert sum(info.messages for info in store.sessions()) == 120
 
 
+def test_a_server_that_gives_no_more_connections(postgres_url: str, other: psycopg.Connection) -> None:
+    """Those that are there are shared; an own one that comes back is as good as a new one."""
+    schema = postgres_url.rpartition("=")[2]
+    other.execute(f"DROP ROLE IF EXISTS {schema}; CREATE ROLE {schema} LOGIN CONNECTION LIMIT 2")
+    other.execute(f"GRANT USAGE ON SCHEMA {schema} TO {schema}; GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {schema}")
+    other.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {schema}")
+    other.commit()
+    try:
+        url = postgres_url.replace("postgres@", f"{schema}@")
+        with glassine.open(url, connections=8) as store:
+            with ThreadPoolExecutor(8) as pool:
+                list(pool.map(lambda number: store.session(str(number % 4)).append(user("x")), range(80)))
+            assert sum(info.messages for info in store.sessions()) == 80
+            assert len(driver_of(store)._idle) == 2
+            with pytest.raises(StoreUnavailableError, match="too many connections"):
+                glassine.open(url)
+    finally:
+        other.rollback()
+        other.execute(f"DROP OWNED BY {schema}; DROP ROLE {schema}")
+        other.commit()
+
+
+def test_somebody_elses_temporary_table_is_not_ours(store: glassine.Store) -> None:
+    store.session("s").append(user("x"))
+    (db,) = driver_of(store)._idle
+    db.connection.execute("CREATE TEMPORARY TABLE session (id int)")
+    assert store.session("s").path_length() == 1
+
+
 def test_a_closed_store_says_so(postgres_url: str) -> None:
     store = glassine.open(postgres_url)
     store.session("s").append(user("x"))
@@ -565,6 +594,7 @@ def locks_are_free(connection: psycopg.Connection) -> None:
             connection.rollback()
             time.sleep(0.02)
         else:
+            connection.rollback()
             return
     raise AssertionError("a lock is still held")
 

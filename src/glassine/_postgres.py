@@ -84,7 +84,8 @@ class Transactions(NamedTuple):
 
 
 def transactions(options: PostgresOptions, schema: str) -> Transactions:
-    settings = f"SET LOCAL search_path = {quoted(schema)}; SET LOCAL lock_timeout = {patience(options)}"
+    # Without `pg_temp` at the end, somebody's temporary table would come before ours.
+    settings = f"SET LOCAL search_path = {quoted(schema)}, pg_temp; SET LOCAL lock_timeout = {patience(options)}"
     full = "; SET LOCAL synchronous_commit = on" if options.durability == "full" else ""
     return Transactions(f"BEGIN; {settings}{full}", f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}")
 

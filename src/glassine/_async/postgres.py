@@ -94,10 +94,11 @@ class AsyncPostgresDriver:
                 doubtful = db is not None and db.committing and not again
                 tries += 1
                 if _postgres.is_lost(error) or (db is not None and db.connection.closed):
-                    # Invariant: what was known of a server that went away is forgotten; its stand-in may lack the
-                    # newest namespaces, and give their numbers to others.
-                    self._namespaces.clear()
-                    await self._drop_idle()
+                    if db is not None:
+                        # Invariant: what was known of a server that went away is forgotten; its stand-in may lack the
+                        # newest namespaces, and give their numbers to others.
+                        self._namespaces.clear()
+                        await self._drop_idle()
                     if doubtful:
                         raise StoreUnavailableError(
                             "the connection was lost during the commit; whether it was written, a read will tell",
