@@ -59,3 +59,12 @@ def fresh_schema(postgres: str) -> Iterator[str]:
     yield name
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
+
+
+@pytest.fixture
+def other(postgres_url: str) -> Iterator[psycopg.Connection]:
+    """Another client, with a transaction of its own in the schema of `postgres_url`."""
+    schema = postgres_url.rpartition("=")[2]
+    with psycopg.connect(postgres_url.partition("&")[0], options=f"-c search_path={schema}") as connection:
+        yield connection
+        connection.rollback()

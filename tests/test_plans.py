@@ -23,6 +23,7 @@ PLANS = {
     "(ns=? AND session=? AND parent_strand=? AND parent_seq=?)",
     "blob_used": "SEARCH external USING COVERING INDEX external_blob (ns=? AND digest=?)",
     "words_best": f"SEARCH n USING PRIMARY KEY ({WHOLE_KEY} AND seq=?) LEFT-JOIN",
+    "words_hits": f"SEARCH n USING PRIMARY KEY ({WHOLE_KEY} AND seq=?)",
     "session_forks": "SEARCH s USING COVERING INDEX session_forks (ns=? AND lineage_session=?)",
     "session_by_key": "SEARCH session USING INDEX session_key (ns=? AND session=?)",
 }

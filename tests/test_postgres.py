@@ -1,16 +1,14 @@
-"""What only a server can show: many writers at once, lost connections, limited rights, and what stands in between."""
+"""What only a server can show: lost connections, what stands in between, what is said of trouble."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
 import random
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -36,12 +34,10 @@ from glassine import (
 from glassine._async.database import AsyncDatabase
 from glassine._async.postgres import AsyncPostgresDriver
 from glassine._sync.database import Database
-from glassine._sync.ops.bodies import _add_blob
-from glassine._sync.postgres import DEFEATS, PostgresDriver
+from glassine._sync.postgres import DEFEATS
 from glassine._sync.postgres_database import PostgresDatabase
 from glassine.testing import check_store
-
-IMAGE = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 8).decode()
+from tests.pg_helpers import beside, driver_of, locks_are_free, picture, waits_for_a_lock
 
 
 @pytest.fixture
@@ -49,242 +45,6 @@ def store(postgres_url: str) -> Iterator[glassine.Store]:
     with glassine.open(postgres_url) as store:
         yield store
         assert store.verify().clean
-
-
-@pytest.fixture
-def other(postgres_url: str, store: glassine.Store) -> Iterator[psycopg.Connection]:
-    """Another client, with a transaction of its own open in the schema of the store."""
-    schema = postgres_url.rpartition("=")[2]
-    with psycopg.connect(postgres_url.partition("&")[0], options=f"-c search_path={schema}") as connection:
-        yield connection
-        connection.rollback()
-
-
-def driver_of(store: glassine.Store) -> PostgresDriver:
-    driver = store._engine._driver
-    assert isinstance(driver, PostgresDriver)
-    return driver
-
-
-def picture(id: str) -> dict[str, Any]:
-    return {"id": id, "role": "user", "parts": [{"type": "file", "mediaType": "image/png", "url": IMAGE}]}
-
-
-def waits_for_a_lock(connection: psycopg.Connection) -> None:
-    """Return as soon as somebody waits for what this connection holds."""
-    pid = connection.info.backend_pid
-    for _ in range(400):
-        if connection.execute(
-            "SELECT 1 FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))", (pid,)
-        ).fetchall():
-            return
-        time.sleep(0.01)
-    raise AssertionError("nobody waits")
-
-
-def beside(action: Callable[[], Any]) -> Any:
-    """Begin an action in a thread; the result is asked of what this returns."""
-    pool = ThreadPoolExecutor(1)
-    future = pool.submit(action)
-    pool.shutdown(wait=False)
-    return future.result
-
-
-# --- many writers -----------------------------------------------------------------------------------------------------
-
-
-def test_two_writers_that_name_no_parent_make_one_chain(store: glassine.Store, postgres_url: str) -> None:
-    """CF provider on Postgres: two connections, 50 appends each."""
-
-    def write(name: str) -> None:
-        with glassine.open(postgres_url) as mine:
-            for number in range(50):
-                mine.session("s").append(user(f"{name}{number}"))
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(write, "ab"))
-    session = store.session("s")
-    texts = [message.text for message in session.history()]
-    assert len(texts) == session.path_length() == 100
-    for name in "ab":
-        assert [text for text in texts if text[0] == name] == [f"{name}{number}" for number in range(50)]
-
-
-WRITERS = """
-import os, sys, glassine
-ready, children = os.pipe(), []
-for name in map(str, range(8)):
-    if not (pid := os.fork()):
-        os.close(ready[1])
-        code = 1
-        try:
-            with glassine.open(sys.argv[1]) as store:
-                os.read(ready[0], 1)  # until the last of them is there
-                for number in range(25):
-                    store.session("shared").append(glassine.user(f"{name} {number}"))
-                    store.session(name).append(glassine.user(str(number)))
-            code = 0
-        finally:
-            os._exit(code)
-    children.append(pid)
-os.close(ready[1])
-print([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children])
-"""
-
-
-def test_eight_processes(store: glassine.Store, postgres_url: str) -> None:
-    said = subprocess.run([sys.executable, "-c", WRITERS, postgres_url], capture_output=True, text=True, check=True)
-    assert said.stdout == f"{[0] * 8}\n", said.stderr
-    texts = [message.text for message in store.session("shared").history()]
-    assert len(texts) == store.session("shared").info().messages == 200
-    for name in map(str, range(8)):
-        assert [text for text in texts if text.startswith(name)] == [f"{name} {number}" for number in range(25)]
-        assert [message.text for message in store.session(name).history()] == [str(number) for number in range(25)]
-
-
-def test_a_session_that_all_make_at_once_is_made_once(postgres_url: str, store: glassine.Store) -> None:
-    stores = [glassine.open(postgres_url, namespace="new") for _ in range(6)]
-    gate = threading.Barrier(len(stores))
-
-    def write(mine: glassine.Store) -> None:
-        for number in range(5):
-            gate.wait()
-            mine.session(f"s{number}").append(user("x"))
-
-    with ThreadPoolExecutor(len(stores)) as pool:
-        list(pool.map(write, stores))
-    for mine in stores:
-        mine.close()
-    found = store.namespace("new").sessions()
-    assert sorted((info.id, info.messages, info.path_length) for info in found) == [
-        (f"s{number}", 6, 6) for number in range(5)
-    ]
-
-
-def test_different_sessions_never_wait_for_each_other(
-    store: glassine.Store, postgres_url: str, other: psycopg.Connection
-) -> None:
-    for id in ("held", "free"):
-        store.session(id).append(user("x", id="m1"))
-    store.delete_session("gone")
-    other.execute("SELECT 1 FROM session WHERE id = 'held' FOR UPDATE")
-    other.execute(
-        "UPDATE node SET change = change WHERE (ns, session) IN (SELECT ns, session FROM session WHERE id = 'held')"
-    )
-    with glassine.open(postgres_url, busy_timeout=0.2) as hasty:
-        free = hasty.session("free")
-        free.append([user("y", id="m2"), user("z", id="m3")])
-        free.update(user("why", id="m2"))
-        free.delete("m1")
-        free.redact("m3")
-        free.describe(title="t")
-        assert [hit.message_id for hit in hasty.search("why")] == ["m2"]
-        hasty.session("fresh").append(user("new"))
-        hasty.namespace("fresh").session("held").append(user("new"))
-        assert hasty.delete_session("free")
-        assert [message.text for message in hasty.session("held").history()] == ["x"]  # a reader waits for nobody
-        with pytest.raises(StoreBusyError):
-            hasty.session("held").append(user("y"))
-    other.rollback()
-    assert store.session("held").path_length() == 1
-
-
-def test_a_writer_that_waited_goes_on(store: glassine.Store, other: psycopg.Connection) -> None:
-    store.session("s").append(user("x"))
-    other.execute("SELECT 1 FROM session WHERE id = 's' FOR UPDATE")
-    result = beside(lambda: store.session("s").append(user("y")))
-    waits_for_a_lock(other)
-    other.commit()
-    assert result().text == "y"
-    assert store.session("s").path_length() == 2
-
-
-def test_a_session_deleted_under_a_waiting_writer_is_made_anew(
-    store: glassine.Store, postgres_url: str, other: psycopg.Connection
-) -> None:
-    store.session("s").append(user("x"))
-    other.execute("DELETE FROM session WHERE id = 's'")
-    result = beside(lambda: store.session("s").append(user("y")))
-    waits_for_a_lock(other)
-    for table in ("node", "body", "words"):
-        other.execute(f"DELETE FROM {table}")
-    other.commit()
-    result()
-    assert [message.text for message in store.session("s").history()] == ["y"]
-
-
-def test_media_that_another_session_begins_to_use_stay(store: glassine.Store, other: psycopg.Connection) -> None:
-    """A deletion must see the user that had not committed when it began."""
-    store.session("one").append(picture("m1"))
-    other.execute("SELECT 1 FROM blob FOR KEY SHARE")
-    other.execute(
-        "INSERT INTO external SELECT ns, session + 1000, seq, ordinal, path, kind, prefix, size, digest FROM external"
-    )
-    result = beside(lambda: store.session("one").delete("m1"))
-    waits_for_a_lock(other)
-    other.commit()
-    assert result() == 1
-    assert other.execute("SELECT count(*) FROM blob").fetchone() == (1,)
-    other.execute("DELETE FROM external; DELETE FROM blob")
-    other.commit()
-
-
-def test_media_that_go_while_a_session_begins_to_use_them_come_back(
-    store: glassine.Store, other: psycopg.Connection
-) -> None:
-    store.session("one").append(picture("m1"))
-    other.execute("DELETE FROM blob")
-    result = beside(lambda: store.session("two").append(picture("m1")))
-    waits_for_a_lock(other)
-    other.commit()
-    result()
-    found = store.session("two").message("m1")
-    assert found is not None
-    assert found.to_dict()["parts"][0]["url"] == IMAGE
-
-
-def test_media_that_two_sessions_bring_at_once_are_held_by_both(
-    store: glassine.Store, other: psycopg.Connection
-) -> None:
-    store.session("one").append(picture("m1"))
-    kept = other.execute("SELECT ns, digest, chunk, data FROM blob").fetchall()
-    other.execute("DELETE FROM blob")
-    other.commit()
-    with other.cursor() as cursor:
-        cursor.executemany("INSERT INTO blob VALUES (%s, %s, %s, %s)", kept)
-    result = beside(lambda: store.session("two").append(picture("m1")))
-    waits_for_a_lock(other)
-    other.commit()
-    result()
-    assert other.execute("SELECT count(*) FROM blob").fetchone() == (1,)
-    assert store.verify().clean
-
-    def bring(db: Database) -> None:
-        ((ns, digest, _, data),) = kept
-        _add_blob(db, ns, digest, data)
-        with pytest.raises(psycopg.errors.LockNotAvailable):
-            other.execute("SELECT 1 FROM blob FOR UPDATE NOWAIT")
-        other.rollback()
-
-    driver_of(store).write(bring)
-
-
-def test_catching_up_never_indexes_what_was_changed_meanwhile(
-    store: glassine.Store, other: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = store.session("s")
-    session.append([user("early", id="m1"), user("stays", id="m2")])
-    other.execute("SELECT 1 FROM session WHERE id = 's' FOR UPDATE")
-    result = beside(store.reindex)
-    waits_for_a_lock(other)
-    # What `update` does, by hand: the reindexing has chosen its messages, and not read them yet.
-    with glassine.open(":memory:") as draft:
-        draft.session("s").append(user("later", id="m1"))
-        body = draft._engine._driver.read(lambda db: db.row(db.queries.body_get, (1, 1, 1)))
-    other.execute("UPDATE body SET data = %s, crc = %s WHERE seq = 1", (body[1], __import__("zlib").crc32(body[1])))
-    other.commit()
-    result()
-    assert [len(store.search(word)) for word in ("early", "later", "stays")] == [0, 1, 1]
 
 
 # --- connections ------------------------------------------------------------------------------------------------------
@@ -584,19 +344,6 @@ def test_an_interrupted_call_holds_no_lock(store: glassine.Store, other: psycopg
         driver_of(store).write(interrupted)
     locks_are_free(other)
     store.session("s").append(user("y"))
-
-
-def locks_are_free(connection: psycopg.Connection) -> None:
-    for _ in range(100):  # the server needs a moment to see that a client has gone
-        try:
-            assert connection.execute("SELECT 1 FROM session FOR UPDATE NOWAIT").fetchall()
-        except psycopg.errors.LockNotAvailable:
-            connection.rollback()
-            time.sleep(0.02)
-        else:
-            connection.rollback()
-            return
-    raise AssertionError("a lock is still held")
 
 
 @pytest.mark.anyio

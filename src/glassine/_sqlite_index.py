@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -183,8 +184,12 @@ class SQLiteIndex:
             places.append((session, strand, seq))
             found.append(Match(tuple(counts), length))
         scores = bm25(found, len(found))
-        for number in sorted(range(len(places)), key=lambda number: (-scores[number], -places[number][2])):
-            yield Place(*places[number], scores[number])
+        order = sorted(range(len(places)), key=lambda number: (-scores[number], -places[number][2]))
+        first = json.dumps([places[number][1:] for number in order[:FEW]])
+        read = {row[0]: row for row in db.rows(db.queries.words_hits, (*key, first))}
+        for number in order:
+            session, strand, seq = places[number]
+            yield Place(session, strand, seq, scores[number], read.get(seq))
 
     def across(self, kinds: Sequence[str], form: Form, key: tuple[int, int | None]) -> list[Place]:
         common: set[tuple[int, int, int]] | None = None

@@ -495,6 +495,13 @@ SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data, coalesce(n.cre
 FROM node n LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq
 WHERE n.ns = ? AND n.session = ? AND n.strand = ? AND n.seq = ?;
 
+-- The same for several messages of a session: a JSON list of [strand, seq].
+-- name: words_hits
+SELECT n.seq, n.id, n.role, n.externals, n.size, b.codec, b.data, coalesce(n.created_at, n.stored_at)
+FROM json_each(?3) place
+CROSS JOIN node n ON n.ns = ?1 AND n.session = ?2 AND n.strand = place.value ->> 0 AND n.seq = place.value ->> 1
+LEFT JOIN body b ON b.ns = n.ns AND b.session = n.session AND b.seq = n.seq;
+
 -- name: session_by_key
 SELECT id, lineage_kind, lineage_session,
     EXISTS (SELECT 1 FROM overlay o WHERE o.ns = session.ns AND o.session = session.session),
