@@ -233,8 +233,8 @@ async def _rewrite(db: AsyncDatabase, ref: Ref, head: Head, node: Node, draft: D
     if draft.externals:
         await bodies.put_externals(db, head, at.seq, draft)
     if any(grown):
-        if at != head.leaf or not head.leaf_open:
-            await _shift(db, head, at, grown)
+        # At the active leaf, too: where a strand ends, branches may hang.
+        await _shift(db, head, at, grown)
         head = head._replace(totals=await totals_at(db, head, head.leaf))
     head = head._replace(change=change)
     await save_head(db, ref, head, now)

@@ -228,8 +228,8 @@ def _rewrite(db: Database, ref: Ref, head: Head, node: Node, draft: Draft, now: 
     if draft.externals:
         bodies.put_externals(db, head, at.seq, draft)
     if any(grown):
-        if at != head.leaf or not head.leaf_open:
-            _shift(db, head, at, grown)
+        # At the active leaf, too: where a strand ends, branches may hang.
+        _shift(db, head, at, grown)
         head = head._replace(totals=totals_at(db, head, head.leaf))
     head = head._replace(change=change)
     save_head(db, ref, head, now)

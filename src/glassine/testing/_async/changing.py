@@ -40,6 +40,17 @@ async def an_update_changes_content_and_totals(store: AsyncStore) -> None:
     await _sound(session)
 
 
+async def an_update_at_the_end_of_a_strand_reaches_what_hangs_there(store: AsyncStore) -> None:
+    # The strand of m1 ends with it once m2 is gone, and a branch hangs on it all the same.
+    session = store.session("s")
+    await session.append(says("m1", "m2"))
+    await session.append(says("x1", "x2"), parent="m1")
+    await session.switch("m1")
+    await session.delete("m2")
+    await session.update(say("m1", "longer than it was"))
+    await _sound(session)
+
+
 async def an_update_needs_a_stored_message(store: AsyncStore) -> None:
     session = store.session("s")
     with raises(MessageNotFoundError):

@@ -41,6 +41,17 @@ def an_update_changes_content_and_totals(store: Store) -> None:
     _sound(session)
 
 
+def an_update_at_the_end_of_a_strand_reaches_what_hangs_there(store: Store) -> None:
+    # The strand of m1 ends with it once m2 is gone, and a branch hangs on it all the same.
+    session = store.session("s")
+    session.append(says("m1", "m2"))
+    session.append(says("x1", "x2"), parent="m1")
+    session.switch("m1")
+    session.delete("m2")
+    session.update(say("m1", "longer than it was"))
+    _sound(session)
+
+
 def an_update_needs_a_stored_message(store: Store) -> None:
     session = store.session("s")
     with raises(MessageNotFoundError):
