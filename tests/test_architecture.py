@@ -30,7 +30,7 @@ FLOORS = {
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
     "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
     "redaction handles pairing rules skills spec front_matter entries pricing calibration summarising extracting "
-    "overflow binding",
+    "overflow binding marking origins loading reminding originals",
     STORAGE: "providers _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
     "_async.postgres*",
     SHELL: "_async",
@@ -47,7 +47,7 @@ IMPURE_MODULES = (
     "asyncio concurrent fcntl glob http io logging multiprocessing os pathlib queue random sched secrets select shelve "
     "shutil signal socket socketserver sqlite3 ssl subprocess tempfile threading time urllib.request uuid"
 )
-OTHER_PACKAGES = {"msgspec", "toktok"}
+OTHER_PACKAGES = {"genai_prices", "msgspec", "toktok"}
 CLOCK_CALLS = {"now", "utcnow", "today"}
 
 LONGEST, MEDIAN = 700, 250

@@ -10,12 +10,18 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import messages as messages
     from . import tokens as tokens
+    from ._async.context import AsyncTool
     from ._async.session import AsyncSession
     from ._async.store import AsyncStore, open_async
+    from ._sync.context import Tool
     from ._sync.session import Session
     from ._sync.store import Store, open
+    from .binding import SearchableEntries, SkillTable
+    from .blocks import Block
     from .copying import CopyProblem, CopyReport
     from .errors import (
+        BlockNotFoundError,
+        BudgetExceededError,
         ConflictError,
         CorruptMessageError,
         DriverMissingError,
@@ -25,11 +31,14 @@ if TYPE_CHECKING:
         InvalidIdError,
         InvalidMessageError,
         InvalidRangeError,
+        InvalidSpecError,
         LeafMovedError,
         MessageNotFoundError,
         NotADatabaseError,
         NotFoundError,
         OverlayNotFoundError,
+        ProviderError,
+        ReadOnlyBlockError,
         SchemaVersionError,
         SessionNotFoundError,
         StoreBusyError,
@@ -40,8 +49,11 @@ if TYPE_CHECKING:
         StoreReadOnlyError,
         StoreUnavailableError,
     )
+    from .loading import Loaded
     from .messages import Message, ToolCall, ToolResult, assistant, calls, results, tool_call, tool_result, user
+    from .origins import Line
     from .overlays import Overlay
+    from .prompt import Freezing, Prompt
     from .records import (
         Check,
         Deletion,
@@ -58,12 +70,19 @@ if TYPE_CHECKING:
         Totals,
         Usage,
     )
+    from .spec import SessionSpec
+    from .tools import ToolDefinition
+    from .view import Entry, View
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AsyncSession",
     "AsyncStore",
+    "AsyncTool",
+    "Block",
+    "BlockNotFoundError",
+    "BudgetExceededError",
     "Check",
     "ConflictError",
     "CopyProblem",
@@ -71,8 +90,10 @@ __all__ = [
     "CorruptMessageError",
     "Deletion",
     "DriverMissingError",
+    "Entry",
     "Event",
     "ForkedStoreError",
+    "Freezing",
     "GlassineError",
     "Hit",
     "Hits",
@@ -81,8 +102,11 @@ __all__ = [
     "InvalidIdError",
     "InvalidMessageError",
     "InvalidRangeError",
+    "InvalidSpecError",
     "LeafMovedError",
+    "Line",
     "Lineage",
+    "Loaded",
     "Message",
     "MessageNotFoundError",
     "NotADatabaseError",
@@ -91,11 +115,17 @@ __all__ = [
     "Overlay",
     "OverlayNotFoundError",
     "Problem",
+    "Prompt",
+    "ProviderError",
+    "ReadOnlyBlockError",
     "Recent",
     "SchemaVersionError",
+    "SearchableEntries",
     "Session",
     "SessionInfo",
     "SessionNotFoundError",
+    "SessionSpec",
+    "SkillTable",
     "Store",
     "StoreBusyError",
     "StoreClosedError",
@@ -105,10 +135,13 @@ __all__ = [
     "StorePermissionError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "Tool",
     "ToolCall",
+    "ToolDefinition",
     "ToolResult",
     "Totals",
     "Usage",
+    "View",
     "assistant",
     "calls",
     "open",
@@ -122,11 +155,16 @@ __all__ = [
 # Where each name lives. A module is loaded when something of it is first asked for: an agent's own program should
 # start at once, and asyncio alone takes longer to import than all of this package.
 _HOMES = {
+    "_async.context": ("AsyncTool",),
     "_async.session": ("AsyncSession",),
     "_async.store": ("AsyncStore", "open_async"),
+    "_sync.context": ("Tool",),
     "_sync.session": ("Session",),
     "_sync.store": ("Store", "open"),
+    "binding": ("SearchableEntries", "SkillTable"),
+    "blocks": ("Block",),
     "copying": ("CopyProblem", "CopyReport"),
+    "loading": ("Loaded",),
     "messages": (
         "Message",
         "ToolCall",
@@ -138,7 +176,9 @@ _HOMES = {
         "tool_result",
         "user",
     ),
+    "origins": ("Line",),
     "overlays": ("Overlay",),
+    "prompt": ("Freezing", "Prompt"),
     "records": (
         "Check",
         "Deletion",
@@ -155,6 +195,9 @@ _HOMES = {
         "Totals",
         "Usage",
     ),
+    "spec": ("SessionSpec",),
+    "tools": ("ToolDefinition",),
+    "view": ("Entry", "View"),
 }
 _MODULES = ("errors", "messages", "tokens")
 

@@ -22,14 +22,14 @@ from .errors import (
 )
 from .urls import Location
 
-MIGRATIONS = ("0001_tree", "0002_search", "0003_copied")
+MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context")
 PREPARE = 3
 """A statement is prepared on the server when a connection has run it so often: planning costs as much as running."""
 OWN_SCHEMA = "glassine"
 """Where the tables are when neither the URL nor the search path of the role names a schema."""
 TABLES = (
     *("meta", "namespace", "session", "strand", "node", "body", "external", "spill", "blob", "overlay", "tombstone"),
-    *("event", "usage", "quarantine", "words", "copied"),
+    *("event", "usage", "quarantine", "words", "copied", "block", "prompt", "lease"),
 )
 # Of a host that is gone without a word, TCP would take hours to tell.
 _CONNECTING = {

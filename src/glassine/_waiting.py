@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 def sleep(seconds: float) -> None:
@@ -14,6 +20,36 @@ async def sleep_async(seconds: float) -> None:
     import asyncio
 
     await asyncio.sleep(seconds)
+
+
+def call(method: Callable[..., Any], *args: Any) -> Any:
+    """Call a method of a caller's object. A coroutine cannot be awaited here: it is a TypeError."""
+    result = method(*args)
+    if inspect.iscoroutine(result):
+        result.close()
+        raise TypeError("it is a coroutine, and this is a synchronous session")
+    return result
+
+
+async def call_async(method: Callable[..., Any], *args: Any) -> Any:
+    """The same from an event loop: a coroutine function is awaited, a plain one runs in a worker thread."""
+    if inspect.iscoroutinefunction(method):
+        return await method(*args)
+    import asyncio
+
+    result = await asyncio.to_thread(method, *args)
+    return await result if inspect.isawaitable(result) else result
+
+
+Gate = threading.Lock
+"""One at a time."""
+
+
+def AsyncGate() -> asyncio.Lock:  # noqa: N802  stands where a class stands in the other colour
+    """One task at a time."""
+    import asyncio
+
+    return asyncio.Lock()
 
 
 class Places:

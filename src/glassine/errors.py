@@ -4,13 +4,18 @@
     ├── InvalidError            what the caller handed over cannot be accepted (also a ValueError)
     │   ├── InvalidMessageError     a message that could not be given back as it is
     │   ├── InvalidIdError          a message, session or namespace id outside the rule
-    │   └── InvalidRangeError       an overlay whose range does not fit the tree
+    │   ├── InvalidRangeError       an overlay whose range does not fit the tree
+    │   ├── InvalidSpecError        a block that cannot be configured like this
+    │   ├── ReadOnlyBlockError      a write to a block, or an entry, that only its owner changes
+    │   └── BudgetExceededError     a block, or an entry, would take more tokens than it may
     ├── NotFoundError           a named thing is not there (also a LookupError)
     │   ├── MessageNotFoundError
     │   ├── SessionNotFoundError
-    │   └── OverlayNotFoundError
+    │   ├── OverlayNotFoundError
+    │   └── BlockNotFoundError
     ├── ConflictError           somebody else, or an earlier call, stored something different
     │   └── LeafMovedError          `expect_leaf` did not hold
+    ├── ProviderError           what a block's content comes from failed: a file, a bucket, a caller's object
     ├── CorruptMessageError     a stored message cannot be read; `verify` and `repair` deal with it
     └── StoreError              the database itself
         ├── StoreClosedError
@@ -31,6 +36,8 @@ out of the text. An error of the driver is kept as `__cause__`.
 from __future__ import annotations
 
 __all__ = [
+    "BlockNotFoundError",
+    "BudgetExceededError",
     "ConflictError",
     "CorruptMessageError",
     "DriverMissingError",
@@ -40,11 +47,14 @@ __all__ = [
     "InvalidIdError",
     "InvalidMessageError",
     "InvalidRangeError",
+    "InvalidSpecError",
     "LeafMovedError",
     "MessageNotFoundError",
     "NotADatabaseError",
     "NotFoundError",
     "OverlayNotFoundError",
+    "ProviderError",
+    "ReadOnlyBlockError",
     "SchemaVersionError",
     "SessionNotFoundError",
     "StoreBusyError",
@@ -90,8 +100,8 @@ class InvalidMessageError(InvalidError):
 class InvalidIdError(InvalidError):
     """An id outside the rule: 1 to `limit` bytes of UTF-8, no control characters, no white space at its ends.
 
-    `kind` says of what: "message", "session", "namespace", "overlay", "event", "event kind" or "usage"; `value` is
-    what was given.
+    `kind` says of what: "message", "session", "namespace", "overlay", "event", "event kind", "usage", "block" or
+    "entry"; `value` is what was given.
     """
 
     def __init__(self, kind: str, value: object, reason: str, *, limit: int | None = None) -> None:
@@ -109,6 +119,30 @@ class InvalidRangeError(InvalidError):
     def __init__(self, reason: str, *, first: str, last: str, overlay_id: str | None = None) -> None:
         self.reason, self.first, self.last, self.overlay_id = reason, first, last, overlay_id
         super().__init__(f"range {first!r} to {last!r}: {reason}")
+
+
+class InvalidSpecError(InvalidError):
+    """A block cannot be configured like this. `label` names it."""
+
+    def __init__(self, label: str, reason: str) -> None:
+        self.label, self.reason = label, reason
+        super().__init__(f"block {label!r}: {reason}")
+
+
+class ReadOnlyBlockError(InvalidError):
+    """The block `label` is not written through a session; its owner changes it where it comes from."""
+
+    def __init__(self, label: str, reason: str = "it is read-only") -> None:
+        self.label, self.reason = label, reason
+        super().__init__(f"block {label!r} cannot be written: {reason}")
+
+
+class BudgetExceededError(InvalidError):
+    """The block `label`, or one entry of it, would have `actual` tokens; `limit` is its budget. Nothing was written."""
+
+    def __init__(self, label: str, *, limit: int, actual: int) -> None:
+        self.label, self.limit, self.actual = label, limit, actual
+        super().__init__(f"block {label!r} would have {actual} tokens; its budget is {limit}")
 
 
 class NotFoundError(GlassineError, LookupError):
@@ -137,6 +171,22 @@ class OverlayNotFoundError(NotFoundError):
     def __init__(self, overlay_id: str, *, session_id: str) -> None:
         self.overlay_id, self.session_id = overlay_id, session_id
         super().__init__(f"overlay {overlay_id!r} is not in session {session_id!r}")
+
+
+class BlockNotFoundError(NotFoundError):
+    """The session has no block of this label. `known` are those it has."""
+
+    def __init__(self, label: str, *, known: tuple[str, ...]) -> None:
+        self.label, self.known = label, known
+        super().__init__(f"there is no block {label!r}; there are {', '.join(map(repr, known)) or 'none'}")
+
+
+class ProviderError(GlassineError):
+    """What a block's content comes from failed. `source` names it: a label, a path or a URL without secrets."""
+
+    def __init__(self, reason: str, *, source: str) -> None:
+        self.reason, self.source = reason, source
+        super().__init__(f"{source}: {reason}")
 
 
 class ConflictError(GlassineError):

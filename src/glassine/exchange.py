@@ -16,12 +16,13 @@ from .tree import Span
 
 class Plan(NamedTuple):
     """What a reader of one path will see. `pieces` are newest first; `visible` counts messages and bytes of them, and
-    tokens of all but the summaries."""
+    tokens of all but the summaries; `beside` are the markers and reminders that apply."""
 
     ns: int
     session: int
     pieces: Sequence[Span | Overlay]
     visible: Totals
+    beside: Sequence[Overlay] = ()
 
 
 class Asked(NamedTuple):

@@ -2,14 +2,16 @@
 
 A *summary* stands for a range of messages on one path. It applies to every path that contains the whole range.
 Where several apply, the outermost wins: what it contains lies beneath it and comes back when it is undone.
+A *marker* stands for one part of a message, a *reminder* after a message; each applies to every path that contains its
+message and, if it has one, its anchor: the leaf when it was laid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from ._ids import RESERVED_PREFIX
 from .errors import InvalidRangeError
@@ -24,7 +26,8 @@ KINDS: tuple[OverlayKind, ...] = ("summary", "marker", "reminder")
 class Overlay:
     """One overlay of a session.
 
-    `first_id` and `last_id` are the ends of its range (the same message for a marker), `text` is the summary,
+    `first_id` and `last_id` are the ends of its range (the same message for a marker or reminder), `text` is what is
+    shown, `data` what else its maker noted,
     `covered_messages`, `covered_bytes` and `covered_tokens` (one estimate for each of `glassine.tokens.FAMILIES`) count
     what it stands for, `supersedes` names the summaries that lay in its range when it was made, and `stale` says that
     a message in its range was deleted since.
@@ -44,6 +47,8 @@ class Overlay:
     first: Position
     last: Position
     order: int
+    anchor: Position | None = None
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def message_id(self) -> str:
@@ -70,6 +75,15 @@ def outermost(path: Path, overlays: Iterable[Overlay]) -> list[Overlay]:
             seen.append(overlay)
     seen.reverse()
     return seen
+
+
+def beside(path: Path, overlays: Iterable[Overlay]) -> list[Overlay]:
+    """The markers and reminders that apply to `path`, in the order they were laid."""
+    return [
+        overlay
+        for overlay in overlays
+        if overlay.kind != "summary" and overlay.first in path and (overlay.anchor is None or overlay.anchor in path)
+    ]
 
 
 def check_range(

@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._spool import Spool
+from ..blocks import Scope
 from ..copying import Original, State
 from ..drafting import Draft
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
+from ..marking import Laying
 from ..messages import Message
+from ..origins import Line
 from ..overlays import Overlay
+from ..prompt import Draft as PromptDraft
+from ..prompt import Freezing, Prompt
 from ..records import (
     Deletion,
     Event,
@@ -25,11 +30,13 @@ from ..records import (
     Totals,
     Usage,
 )
+from ..view import Seen
 from .database import AsyncDriver
 from .ops import (
     appending,
     catching_up,
     checking,
+    context,
     copying,
     editing,
     ingesting,
@@ -139,6 +146,35 @@ class AsyncEngine:
 
     async def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
         return await self._write_once(overlaying.undo, ref, overlay_id, now)
+
+    async def lay(self, ref: Ref, layings: Sequence[Laying], now: int) -> list[str]:
+        return await self._write(overlaying.lay, ref, layings, now)
+
+    async def seen(self, ref: Ref, leaf: str | None) -> Seen:
+        return await self._read(reading.seen, ref, leaf)
+
+    async def get_block(self, ref: Ref, scope: Scope, label: str) -> context.Stored:
+        return await self._read(context.get_block, ref, scope, label)
+
+    async def swap_block(
+        self, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int
+    ) -> bool:
+        return await self._write_once(context.swap_block, ref, scope, label, expected, lines, now)
+
+    async def live_prompt(self, ref: Ref) -> Prompt | None:
+        return await self._read(context.live_prompt, ref)
+
+    async def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
+        return await self._write(context.freeze, ref, draft, reason, expected, now)
+
+    async def freezings(self, ref: Ref) -> list[Freezing]:
+        return await self._read(context.freezings, ref)
+
+    async def take_lease(self, ref: Ref, name: str, holder: str, now: int, until: int) -> bool:
+        return await self._write(context.take_lease, ref, name, holder, now, until)
+
+    async def drop_lease(self, ref: Ref, name: str, holder: str) -> None:
+        await self._write(context.drop_lease, ref, name, holder)
 
     async def info(self, ref: Ref) -> SessionInfo | None:
         return await self._read(sessions.info, ref)

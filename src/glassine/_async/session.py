@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from .. import _json
 from .._ids import RESERVED_PREFIX, check_id
+from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
 from ..indexing import count
+from ..loading import Loaded
 from ..messages import Message, MessageLike, Role, to_micros
+from ..origins import Line
 from ..overlays import Overlay
+from ..prompt import Freezing, Prompt, unfrozen
 from ..records import (
     Check,
     Deletion,
@@ -31,7 +35,10 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
+from ..spec import SessionSpec, block_spec
 from ..tokens import TokenCounter
+from ..view import View, entries, markers, previews, reminders, unloads, without_unloaded
+from .context import AsyncContext, AsyncTool
 
 if TYPE_CHECKING:
     from .store import AsyncStore
@@ -49,11 +56,13 @@ class AsyncSession:
     its first write. Wherever a message is named, its id, a Message or a wire dict will do.
     """
 
-    def __init__(self, store: AsyncStore, id: str) -> None:
+    def __init__(self, store: AsyncStore, id: str, spec: SessionSpec | None = None) -> None:
         self.store: Final = store
         self.id: Final = check_id("session", id)
         self._engine = store._engine
         self._ref = Ref(store.namespace_name, self.id)
+        self._has_prompt = spec is not None
+        self._context = AsyncContext(store._engine, self._ref, spec or SessionSpec(), store.now, store.new_id)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} in {self.store!r}>"
@@ -131,11 +140,20 @@ class AsyncSession:
         emptied if no other process is reading. Returns the ids of the summaries that went. Raises
         MessageNotFoundError for an id that is not there.
         """
-        return tuple(await self._engine.redact(self._ref, _id(id), _remake, self.store.now()))
+        dropped = await self._engine.redact(self._ref, _id(id), _remake, self.store.now())
+        self._context.thaw()
+        return tuple(dropped)
 
     async def clear(self) -> int:
-        """Delete all messages and overlays; the session, its events and its usage stay. Returns how many."""
-        return await self._engine.clear(self._ref, self.store.now())
+        """Delete all messages and overlays; the session, its blocks, events and usage stay. Returns how many.
+
+        A frozen prompt is rendered anew.
+        """
+        frozen = await self._context.frozen()
+        deleted = await self._engine.clear(self._ref, self.store.now())
+        if frozen is not None:
+            await self._context.refresh("cleared")
+        return deleted
 
     async def switch(self, leaf: Place) -> str:
         """Make a message the active leaf, and return its id. It may stand anywhere in the tree.
@@ -150,9 +168,11 @@ class AsyncSession:
         """The path from its root to `leaf` (the active leaf if None), oldest first.
 
         Ranges under a summary are shown as the summary: a user message with the id `compaction_<overlay id>`.
-        `raw` shows the messages as they are stored. Raises CorruptMessageError for one that cannot be read.
+        Results under a marker, such as a skill that was unloaded, are shown as its text. `raw` shows the messages as
+        they are stored. Raises CorruptMessageError for one that cannot be read.
         """
-        return await self._engine.history(self._ref, _maybe_id(leaf), raw)
+        found = await self._engine.history(self._ref, _maybe_id(leaf), raw)
+        return found if raw or not self._context.loads else without_unloaded(found)
 
     async def iter_history(
         self, leaf: Place | None = None, *, raw: bool = False, newest_first: bool = False
@@ -282,6 +302,126 @@ class AsyncSession:
         overlay_id = overlay.id if isinstance(overlay, Overlay) else overlay.removeprefix(RESERVED_PREFIX)
         return await self._engine.undo(self._ref, overlay_id, self.store.now())
 
+    # -- context memory ---------------------------------------------------------------------------------------------
+
+    async def blocks(self) -> list[Block]:
+        """All blocks as they are now, in the order of the prompt. They may be newer than the frozen prompt."""
+        return await self._context.blocks()
+
+    async def block(self, label: str) -> Block:
+        """One block as it is now. Raises BlockNotFoundError."""
+        return await self._context.block(label)
+
+    async def block_lines(self, label: str) -> list[Line]:
+        """The lines of a block, each with the id of the message whose tool call wrote it (None: nobody's did)."""
+        return await self._context.lines(label)
+
+    async def replace_block(self, label: str, content: str) -> Block:
+        """Write the content of a writable block anew; it lasts at once, and the frozen prompt stays as it is.
+
+        Raises BudgetExceededError, and ReadOnlyBlockError for a block of another kind.
+        """
+        return await self._context.write(label, content, False)
+
+    async def append_block(self, label: str, content: str) -> Block:
+        """Add to a writable block: on a new line, unless `content` begins with a line break.
+
+        Two holders of a stored block never lose each other's line. An object of the caller's that has no `append` is
+        read, checked and set while other sessions wait; who writes to it by another way can still be overwritten.
+        """
+        return await self._context.write(label, content, True)
+
+    async def put_entry(self, label: str, key: str, content: str, *, description: str | None = None) -> None:
+        """Write an entry of a searchable or loadable block; the one of this key is replaced.
+
+        Raises BudgetExceededError when it has more tokens than the block's `max_tokens`.
+        """
+        await self._context.bound(label).put(check_id("entry", key), content, description, None)
+
+    async def add_context(
+        self,
+        label: str,
+        *,
+        text: str | None = None,
+        provider: Any = None,
+        description: str = "",
+        max_tokens: int | None = None,
+        scope: Scope = "session",
+        when_changed: WhenChanged = "keep",
+    ) -> None:
+        """Add a block to this session object; see `SessionSpec.with_context`. The frozen prompt shows it after
+        `refresh_prompt`; the tools can use it at once. Raises InvalidSpecError for a label that is taken."""
+        self._has_prompt = True
+        self._context.add(block_spec(label, text, provider, description, max_tokens, scope, when_changed))
+
+    async def remove_context(self, label: str) -> bool:
+        """Remove a block from this session object; what is stored of it stays. Returns whether it was there.
+
+        The frozen prompt shows it until `refresh_prompt`.
+        """
+        return self._context.remove(label)
+
+    async def load_skill(self, label: str, key: str) -> str | None:
+        """The body of an entry of a loadable block, or None if there is none."""
+        return await self._context.bound(label).load(key)
+
+    async def unload_skill(self, label: str, key: str) -> str:
+        """Take an entry that a model loaded out of the conversation, on this branch: a view shows a marker in the place
+        of every copy, and what is stored stays. Returns what was done, in words."""
+        return await self._context.unload(label, key)
+
+    async def loaded_skills(self) -> tuple[Loaded, ...]:
+        """The entries that are in the conversation now, read off the path to the active leaf."""
+        return await self._context.loaded()
+
+    async def freeze_prompt(self) -> str:
+        """The system prompt. Frozen when it is first asked for: the same bytes until `refresh_prompt`, whatever is
+        written to the blocks meanwhile; with a cached prompt also after a restart and in other processes."""
+        return (await self._context.freeze()).text
+
+    async def refresh_prompt(self, reason: str = "requested") -> str:
+        """Render the system prompt and the tools anew from the blocks, freeze them, and return the prompt."""
+        return (await self._context.refresh(_storable(reason))).text
+
+    async def prompt(self) -> Prompt | None:
+        """The frozen prompt with its tools, digest, reason and time; None when none is frozen. Changes nothing."""
+        return await self._context.frozen()
+
+    async def stale_blocks(self) -> tuple[str, ...]:
+        """The labels of the blocks that the frozen prompt does not show as they are now; none when none is frozen."""
+        prompt = await self._context.frozen()
+        return () if prompt is None else await self._context.stale(prompt)
+
+    async def prompt_history(self) -> list[Freezing]:
+        """When, why and with which digest the prompt was frozen, the oldest first. Only cached prompts are kept."""
+        return await self._engine.freezings(self._ref)
+
+    async def tools(self) -> list[AsyncTool]:
+        """The tools through which a model uses the blocks, as they are frozen with the prompt.
+
+        Without a spec there are none. Calls act on the blocks of now.
+        """
+        return await self._context.tools() if self._has_prompt else []
+
+    async def read_original(self, message_id: Place, part: int, *, start: int = 0, length: int = 16_000) -> str:
+        """Characters of the original of one part that a view shows shortened, with a line that says which they are.
+
+        What is wrong with the arguments is said in the text, which begins with `Error:` then.
+        """
+        return await self._context.read_original(_id(message_id), part, start, length)
+
+    async def view(self, model: str | None = None, *, leaf: Place | None = None) -> View:
+        """What a model is sent for the path to `leaf` (the active leaf if None).
+
+        May commit the first frozen prompt, and reminders of blocks that changed: what is sent must be sent again the
+        same. Messages never change.
+        """
+        return await self._look(model, leaf, True)
+
+    async def preview(self, model: str | None = None, *, leaf: Place | None = None) -> View:
+        """The view as `view` would make it, without writing anything."""
+        return await self._look(model, leaf, False)
+
     # -- beside the tree --------------------------------------------------------------------------------------------
 
     async def info(self) -> SessionInfo:
@@ -362,6 +502,16 @@ class AsyncSession:
         return Check(1, messages, tuple(problems))
 
     # -- inside -----------------------------------------------------------------------------------------------------
+
+    async def _look(self, model: str | None, leaf: Place | None, commit: bool) -> View:
+        context = self._context
+        seen = await self._engine.seen(self._ref, _maybe_id(leaf))
+        prompt = None
+        if self._has_prompt:
+            prompt = await (context.freeze() if commit else context.frozen()) or unfrozen(await context.render())
+            seen = await context.remind(seen, prompt, commit)
+        steps = [markers(seen.beside), *([unloads] if context.loads else []), reminders(seen.beside)]
+        return View(self.id, seen.leaf, model, prompt, entries(seen, [*steps, previews(self._has_prompt)]))
 
     def _usage_row(self, usage: Usage) -> Usage:
         id = check_id("usage", usage.id) if usage.id else self.store.new_id()

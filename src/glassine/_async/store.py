@@ -22,6 +22,7 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from ..spec import SessionSpec
 from ..urls import Location, is_postgres, parse
 from .copying import AsyncCopying
 from .database import AsyncDriver
@@ -74,9 +75,12 @@ class AsyncStore(AsyncOpening):
         """Close the database, for all namespaces of this store. Closing again does nothing."""
         await self._engine.close()
 
-    def session(self, id: str) -> AsyncSession:
-        """The session of this id: resumed if it is there, else created on its first write."""
-        return AsyncSession(self, id)
+    def session(self, id: str, spec: SessionSpec | None = None) -> AsyncSession:
+        """The session of this id: resumed if it is there, else created on its first write.
+
+        With a `spec` it has a system prompt, context memory and tools. One spec serves any number of sessions.
+        """
+        return AsyncSession(self, id, spec)
 
     def namespace(self, name: str) -> AsyncStore:
         """The same database seen from another namespace. Nothing ever crosses between two of them."""

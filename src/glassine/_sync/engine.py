@@ -7,11 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._spool import Spool
+from ..blocks import Scope
 from ..copying import Original, State
 from ..drafting import Draft
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
+from ..marking import Laying
 from ..messages import Message
+from ..origins import Line
 from ..overlays import Overlay
+from ..prompt import Draft as PromptDraft
+from ..prompt import Freezing, Prompt
 from ..records import (
     Deletion,
     Event,
@@ -26,11 +31,13 @@ from ..records import (
     Totals,
     Usage,
 )
+from ..view import Seen
 from .database import Driver
 from .ops import (
     appending,
     catching_up,
     checking,
+    context,
     copying,
     editing,
     ingesting,
@@ -138,6 +145,33 @@ class Engine:
 
     def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
         return self._write_once(overlaying.undo, ref, overlay_id, now)
+
+    def lay(self, ref: Ref, layings: Sequence[Laying], now: int) -> list[str]:
+        return self._write(overlaying.lay, ref, layings, now)
+
+    def seen(self, ref: Ref, leaf: str | None) -> Seen:
+        return self._read(reading.seen, ref, leaf)
+
+    def get_block(self, ref: Ref, scope: Scope, label: str) -> context.Stored:
+        return self._read(context.get_block, ref, scope, label)
+
+    def swap_block(self, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int) -> bool:
+        return self._write_once(context.swap_block, ref, scope, label, expected, lines, now)
+
+    def live_prompt(self, ref: Ref) -> Prompt | None:
+        return self._read(context.live_prompt, ref)
+
+    def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
+        return self._write(context.freeze, ref, draft, reason, expected, now)
+
+    def freezings(self, ref: Ref) -> list[Freezing]:
+        return self._read(context.freezings, ref)
+
+    def take_lease(self, ref: Ref, name: str, holder: str, now: int, until: int) -> bool:
+        return self._write(context.take_lease, ref, name, holder, now, until)
+
+    def drop_lease(self, ref: Ref, name: str, holder: str) -> None:
+        self._write(context.drop_lease, ref, name, holder)
 
     def info(self, ref: Ref) -> SessionInfo | None:
         return self._read(sessions.info, ref)

@@ -23,6 +23,7 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
+from ..spec import SessionSpec
 from ..urls import Location, is_postgres, parse
 from .copying import Copying
 from .database import Driver
@@ -75,9 +76,12 @@ class Store(Opening):
         """Close the database, for all namespaces of this store. Closing again does nothing."""
         self._engine.close()
 
-    def session(self, id: str) -> Session:
-        """The session of this id: resumed if it is there, else created on its first write."""
-        return Session(self, id)
+    def session(self, id: str, spec: SessionSpec | None = None) -> Session:
+        """The session of this id: resumed if it is there, else created on its first write.
+
+        With a `spec` it has a system prompt, context memory and tools. One spec serves any number of sessions.
+        """
+        return Session(self, id, spec)
 
     def namespace(self, name: str) -> Store:
         """The same database seen from another namespace. Nothing ever crosses between two of them."""

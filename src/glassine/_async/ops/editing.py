@@ -16,7 +16,7 @@ from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
 from ...tree import Path, Position
 from ..database import AsyncDatabase
-from . import bodies
+from . import bodies, context
 from .heads import (
     Head,
     Node,
@@ -35,7 +35,7 @@ FEW = 8
 """From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
 WIPED = ("node", "body", "strand", "external", "spill", "overlay")
 """The tables that `clear` empties; a deleted session loses the others too."""
-OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied")
+OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied", "block", "prompt", "lease")
 
 
 async def update(db: AsyncDatabase, ref: Ref, draft: Draft, now: int) -> None:
@@ -82,6 +82,7 @@ async def _drop_derived(db: AsyncDatabase, ref: Ref, head: Head, node: Node, bef
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in await path_to(db, head, overlay.last):
             await take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
+    await context.forget_message(db, head, before.id, head.change, now)
     return dropped
 
 
@@ -114,6 +115,7 @@ async def clear(db: AsyncDatabase, ref: Ref, now: int) -> int:
     await db.run(db.queries.tombstone_all_messages, (*key, change, now))
     await db.run(db.queries.tombstone_all_overlays, (*key, change, now))
     await _wipe(db, head, WIPED)
+    await context.drop_prompt(db, head)
     # Invariant: no (strand, seq) comes twice, so the counters go on.
     cleared = Head(head.ns, head.session, change, head.next_seq, head.next_strand, 0, None, True, NOTHING)
     await save_head(db, ref, cleared, now)
@@ -179,6 +181,7 @@ async def take_out(db: AsyncDatabase, head: Head, message_id: str, node: Node, n
 async def shrink(db: AsyncDatabase, head: Head, node: Node, above: Position | None, change: int, now: int) -> None:
     """Move the ends of the overlays off a message that goes: to its neighbour inside the range, or away."""
     raised = set()
+    await db.run(db.queries.overlay_anchor_move, (head.ns, head.session, *node.at, *(above or (None, None))))
     for overlay in await list_overlays(db, head):
         if not overlay.first.seq <= node.at.seq <= overlay.last.seq:
             continue

@@ -17,7 +17,7 @@ from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
 from ...tree import Path, Position
 from ..database import Database
-from . import bodies
+from . import bodies, context
 from .heads import (
     Head,
     Node,
@@ -36,7 +36,7 @@ FEW = 8
 """From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
 WIPED = ("node", "body", "strand", "external", "spill", "overlay")
 """The tables that `clear` empties; a deleted session loses the others too."""
-OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied")
+OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied", "block", "prompt", "lease")
 
 
 def update(db: Database, ref: Ref, draft: Draft, now: int) -> None:
@@ -81,6 +81,7 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
             take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
+    context.forget_message(db, head, before.id, head.change, now)
     return dropped
 
 
@@ -113,6 +114,7 @@ def clear(db: Database, ref: Ref, now: int) -> int:
     db.run(db.queries.tombstone_all_messages, (*key, change, now))
     db.run(db.queries.tombstone_all_overlays, (*key, change, now))
     _wipe(db, head, WIPED)
+    context.drop_prompt(db, head)
     # Invariant: no (strand, seq) comes twice, so the counters go on.
     cleared = Head(head.ns, head.session, change, head.next_seq, head.next_strand, 0, None, True, NOTHING)
     save_head(db, ref, cleared, now)
@@ -178,6 +180,7 @@ def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *,
 def shrink(db: Database, head: Head, node: Node, above: Position | None, change: int, now: int) -> None:
     """Move the ends of the overlays off a message that goes: to its neighbour inside the range, or away."""
     raised = set()
+    db.run(db.queries.overlay_anchor_move, (head.ns, head.session, *node.at, *(above or (None, None))))
     for overlay in list_overlays(db, head):
         if not overlay.first.seq <= node.at.seq <= overlay.last.seq:
             continue

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from ... import _json
 from ...errors import ConflictError, OverlayNotFoundError
+from ...marking import Laying
 from ...overlays import KINDS, Overlay, check_range
 from ...records import Ref
 from ..database import Database
@@ -54,6 +56,35 @@ def add_summary(
     )
     save_head(db, ref, head._replace(change=change), now)
     return next(overlay for overlay in list_overlays(db, head) if overlay.id == overlay_id)
+
+
+def lay(db: Database, ref: Ref, layings: Sequence[Laying], now: int) -> list[str]:
+    """Lay markers and reminders on messages. What lies there already stays so. Returns the ids of the new ones."""
+    head = find_head(db, ref)
+    if head is None:
+        return []
+    there = {overlay.id for overlay in list_overlays(db, head)}
+    order = db.row(db.queries.overlay_next, (head.ns, head.session))[0]
+    change = head.change + 1
+    new: list[str] = []
+    for laying in layings:
+        if laying.id in there:
+            continue
+        at = need_node(db, ref, head, laying.message_id).at
+        anchor = head.leaf if laying.anchored and head.leaf is not None else (None, None)
+        codec, data = _json.encode({"text": laying.text, **laying.data})
+        db.run(
+            db.queries.overlay_add,
+            (
+                *(head.ns, head.session, order + len(new), laying.id, KINDS.index(laying.kind), *at, *at, *anchor),
+                *("[]", codec, data, now, change),
+            ),
+        )
+        there.add(laying.id)
+        new.append(laying.id)
+    if new:
+        save_head(db, ref, head._replace(change=change), now)
+    return new
 
 
 def undo(db: Database, ref: Ref, overlay_id: str, now: int) -> Overlay:

@@ -12,10 +12,12 @@ from ..._ids import RESERVED_PREFIX
 from ...errors import CorruptMessageError, MessageNotFoundError
 from ...exchange import Plan
 from ...indexing import tokens
+from ...marking import by_message, replaced
 from ...messages import ROLES, Message, from_micros
-from ...overlays import KINDS, Overlay, OverlayKind, layers, outermost, summary_message
+from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
 from ...tree import Position, Span
+from ...view import Seen
 from ..database import Database
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
@@ -41,7 +43,7 @@ def plan(db: Database, ref: Ref, leaf: str | None, raw: bool) -> Plan:
     for overlay in outermost(path, overlays):
         totals = totals.minus(Totals(overlay.covered_messages, overlay.covered_bytes, *overlay.covered_tokens))
         totals = totals.plus(Totals(1, overlay.size))
-    return Plan(head.ns, head.session, layers(path, overlays), totals)
+    return Plan(head.ns, head.session, layers(path, overlays), totals, beside(path, overlays))
 
 
 def history(db: Database, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
@@ -52,13 +54,38 @@ def history(db: Database, ref: Ref, leaf: str | None, raw: bool) -> list[Message
         _check(message, ref)
         found.append(message)
     if len(found) != planned.visible.messages:
-        # Invariant: nothing vanishes silently. A lost row or strand leaves a path shorter than its totals say.
-        raise CorruptMessageError(
-            found[0].id if found else "active leaf",
-            f"of the {planned.visible.messages} messages on its path {len(found)} are there; `verify` says more",
-            session_id=ref.session,
-        )
+        raise _lacking(found, planned, ref)
     return found
+
+
+def seen(db: Database, ref: Ref, leaf: str | None) -> Seen:
+    """All that a view of one path is made from, of one moment; messages as they are stored."""
+    planned = plan(db, ref, leaf, False)
+    head = find_head(db, ref)
+    at = None
+    if head is not None:
+        at = head.leaf if leaf is None else need_node(db, ref, head, leaf, "leaf").at
+    if head is None or at is None:
+        return Seen(None, (), ())
+    pieces: list[Message | Overlay] = []
+    for message, index, _, _ in _walk(db, planned._replace(beside=()), newest_first=False):
+        piece = planned.pieces[index]
+        if not isinstance(piece, Overlay):
+            _check(message, ref)
+        pieces.append(piece if isinstance(piece, Overlay) else message)
+    if len(pieces) != planned.visible.messages:
+        raise _lacking(pieces, planned, ref)
+    leaf_id = db.row(db.queries.node_at, (head.ns, head.session, *at))[0]
+    return Seen(leaf_id, tuple(pieces), tuple(planned.beside))
+
+
+def _lacking(found: Sequence[Message | Overlay], planned: Plan, ref: Ref) -> CorruptMessageError:
+    # Invariant: nothing vanishes silently. A lost row or strand leaves a path shorter than its totals say.
+    return CorruptMessageError(
+        found[0].id if found else "active leaf",
+        f"of the {planned.visible.messages} messages on its path {len(found)} are there; `verify` says more",
+        session_id=ref.session,
+    )
 
 
 def first_page(db: Database, ref: Ref, leaf: str | None, raw: bool, newest_first: bool) -> tuple[list[Message], Plan]:
@@ -101,8 +128,9 @@ def recent(
 
 def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Message, int, int, int]]:
     """(message, index of its piece, seq, bytes) for all that the plan shows."""
-    ns, session, pieces, _ = planned
+    ns, session, pieces = planned.ns, planned.session, planned.pieces
     stored, roles, known = Message.stored, ROLES, len(ROLES)
+    over = by_message(planned.beside)
     for index in range(len(pieces)) if newest_first else range(len(pieces) - 1, -1, -1):
         piece = pieces[index]
         if isinstance(piece, Overlay):
@@ -110,7 +138,11 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
             continue
         for row in db.span((ns, session), piece, newest_first):
             seq, id, role, externals, size, codec, data = row
-            if externals or data is None or not 0 <= role < known:
+            if id in over:
+                message = bodies.message(db, ns, session, row)
+                texts = {call: marker.text for call, marker in over[id].items()}
+                yield replaced(message, texts), index, seq, size
+            elif externals or data is None or not 0 <= role < known:
                 yield bodies.message(db, ns, session, row), index, seq, size
             else:
                 yield stored(id, roles[role], codec, data), index, seq, size
@@ -230,24 +262,29 @@ def overlays(db: Database, ref: Ref) -> list[Overlay]:
     return [] if head is None else list_overlays(db, head)
 
 
-def overlay_content(id: str, kind: int, supersedes: str, codec: int, data: bytes) -> tuple[OverlayKind, Any, str]:
-    """Kind, superseded ids and text of an overlay's row. Raises CorruptMessageError."""
+def overlay_content(
+    id: str, kind: int, supersedes: str, codec: int, data: bytes
+) -> tuple[OverlayKind, Any, dict[str, Any]]:
+    """Kind, superseded ids and content of an overlay's row. Raises CorruptMessageError."""
     try:
-        return KINDS[kind], tuple(json.loads(supersedes)), _json.decode(codec, data)["text"]
+        content = _json.decode(codec, data)
+        if not isinstance(content["text"], str):
+            raise TypeError("its text is none")
+        return KINDS[kind], tuple(json.loads(supersedes)), content
     except (ValueError, LookupError, TypeError) as error:
         raise CorruptMessageError(RESERVED_PREFIX + id, f"overlay {id!r}: {error}") from error
 
 
 def _overlay(row: tuple[Any, ...]) -> Overlay:
     order, id, kind, first_strand, first_seq, last_strand, last_seq, stale, supersedes, codec, data, *rest = row
-    created_at, first_id, last_id, messages, size, *estimates = rest
-    kind_name, beneath, text = overlay_content(id, kind, supersedes, codec, data)
+    created_at, anchor_strand, anchor_seq, first_id, last_id, messages, size, *estimates = rest
+    kind_name, beneath, content = overlay_content(id, kind, supersedes, codec, data)
     return Overlay(
         id=id,
         kind=kind_name,
         first_id=first_id,
         last_id=last_id,
-        text=text,
+        text=content.pop("text"),
         created_at=from_micros(created_at),
         stale=bool(stale),
         supersedes=beneath,
@@ -257,4 +294,7 @@ def _overlay(row: tuple[Any, ...]) -> Overlay:
         first=Position(first_strand, first_seq),
         last=Position(last_strand, last_seq),
         order=order,
+        # A summary applies wherever its range is, whatever was the leaf when it was laid.
+        anchor=None if anchor_seq is None or kind_name == "summary" else Position(anchor_strand, anchor_seq),
+        data=content,
     )

@@ -250,7 +250,7 @@ SELECT DISTINCT digest FROM external WHERE ns = $1 AND session = $2 AND kind = 0
 
 -- name: overlay_list
 SELECT o.ord, o.id, o.kind, o.first_strand, o.first_seq, o.last_strand, o.last_seq, o.stale, o.supersedes, o.codec,
-    o.data, o.created_at, f.id, l.id, l.path_length - f.path_length + 1, l.path_size - f.path_size + f.size,
+    o.data, o.created_at, o.anchor_strand, o.anchor_seq, f.id, l.id, l.path_length - f.path_length + 1, l.path_size - f.path_size + f.size,
     l.path_o200k - f.path_o200k + f.o200k, l.path_claude3 - f.path_claude3 + f.claude3,
     l.path_claude48 - f.path_claude48 + f.claude48, l.path_gemma3 - f.path_gemma3 + f.gemma3,
     l.path_safe - f.path_safe + f.safe
@@ -270,6 +270,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, false, $12, $13, $14, $15,
 -- name: overlay_move
 UPDATE overlay SET first_strand = $4, first_seq = $5, last_strand = $6, last_seq = $7, stale = true, change = $8
 WHERE ns = $1 AND session = $2 AND id = $3;
+
+-- name: overlay_anchor_move
+UPDATE overlay SET anchor_strand = $5, anchor_seq = $6
+WHERE ns = $1 AND session = $2 AND kind > 0 AND anchor_strand = $3 AND anchor_seq = $4;
 
 -- name: overlay_last
 SELECT n.id FROM overlay o
@@ -607,6 +611,66 @@ WHERE ns = $1 AND session = $2 AND (kind, id) > ($3, $4) ORDER BY kind, id LIMIT
 -- name: copy_quarantine
 SELECT seq, id, reason, codec, data, quarantined_at
 FROM quarantine WHERE ns = $1 AND session = $2 AND seq > $3 ORDER BY seq LIMIT $4;
+
+-- Blocks, frozen prompts and leases. A session of 0 is the whole namespace.
+
+-- name: block_get
+SELECT data, origins, updated_at, change FROM block WHERE ns = $1 AND session = $2 AND label = $3;
+
+-- name: block_add
+INSERT INTO block (ns, session, label, data, origins, updated_at, change)
+VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (ns, session, label) DO NOTHING;
+
+-- name: block_swap
+UPDATE block SET data = $4, origins = $5, updated_at = $6, change = $7
+WHERE ns = $1 AND session = $2 AND label = $3 AND change = $8;
+
+-- name: block_list
+SELECT label, data, origins, updated_at, change FROM block WHERE ns = $1 AND session = $2 ORDER BY label;
+
+-- name: prompt_live
+SELECT p.ord, p.data, p.tools, p.sections, p.digest, p.reason, p.frozen_at
+FROM session s JOIN prompt p ON p.ns = s.ns AND p.session = s.session
+WHERE s.ns = $1 AND s.id = $2 ORDER BY p.ord DESC LIMIT 1;
+
+-- name: prompt_list
+SELECT ord, data, tools, sections, digest, reason, frozen_at
+FROM prompt WHERE ns = $1 AND session = $2 ORDER BY ord;
+
+-- name: prompt_add
+INSERT INTO prompt (ns, session, ord, data, tools, sections, digest, reason, frozen_at, change)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- name: prompt_drop_bytes
+UPDATE prompt SET data = NULL, tools = NULL WHERE ns = $1 AND session = $2 AND data IS NOT NULL;
+
+-- name: prompt_drop_bytes_of_namespace
+UPDATE prompt SET data = NULL, tools = NULL WHERE ns = $1 AND data IS NOT NULL;
+
+-- name: lease_take
+INSERT INTO lease (ns, session, name, holder, until) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (ns, session, name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+WHERE lease.holder = excluded.holder OR lease.until <= $6;
+
+-- name: lease_drop
+DELETE FROM lease WHERE ns = $1 AND session = $2 AND name = $3 AND holder = $4;
+
+-- name: wipe_block
+DELETE FROM block WHERE ns = $1 AND session = $2;
+
+-- name: wipe_prompt
+DELETE FROM prompt WHERE ns = $1 AND session = $2;
+
+-- name: wipe_lease
+DELETE FROM lease WHERE ns = $1 AND session = $2;
+
+-- name: copy_block
+SELECT label, data, origins, updated_at, change FROM block
+WHERE ns = $1 AND session = $2 AND label > $3 ORDER BY label LIMIT $4;
+
+-- name: copy_prompt
+SELECT ord, data, tools, sections, digest, reason, frozen_at, change FROM prompt
+WHERE ns = $1 AND session = $2 AND ord > $3 ORDER BY ord LIMIT $4;
 
 -- What is known of a session in the target; and when it was deleted there.
 -- name: copied_state

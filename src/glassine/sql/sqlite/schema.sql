@@ -242,3 +242,37 @@ CREATE TABLE copied (
     change  INTEGER NOT NULL,
     PRIMARY KEY (ns, session)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE block (
+    ns         INTEGER NOT NULL,
+    session    INTEGER NOT NULL,
+    label      TEXT NOT NULL,
+    data       BLOB NOT NULL,
+    origins    TEXT NOT NULL,
+    updated_at INTEGER NOT NULL,
+    change     INTEGER NOT NULL,
+    PRIMARY KEY (ns, session, label)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE prompt (
+    ns        INTEGER NOT NULL,
+    session   INTEGER NOT NULL,
+    ord       INTEGER NOT NULL,
+    data      BLOB,
+    tools     BLOB,
+    sections  TEXT NOT NULL,
+    digest    BLOB NOT NULL,
+    reason    TEXT NOT NULL,
+    frozen_at INTEGER NOT NULL,
+    change    INTEGER NOT NULL,
+    PRIMARY KEY (ns, session, ord)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lease (
+    ns      INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    name    TEXT NOT NULL,
+    holder  TEXT NOT NULL,
+    until   INTEGER NOT NULL,
+    PRIMARY KEY (ns, session, name)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,253 @@
+"""Blocks bound to where their content is: a text of the spec, the database, or an object of the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .._waiting import AsyncGate, call_async, sleep_async
+from ..binding import SearchableEntries, Shape, SkillTable, shape_of
+from ..blocks import BlockKind, appended, check_budget
+from ..errors import GlassineError, ProviderError, ReadOnlyBlockError
+from ..origins import Line, rewritten
+from ..searching import parse_query
+from ..spec import BlockSpec
+from ..tools import MAX_RESULTS
+
+if TYPE_CHECKING:
+    from .context import AsyncContext
+
+LEASE_SECONDS = 30
+"""How long a holder that died keeps others from appending to a caller's block."""
+
+
+class AsyncBound(Protocol):
+    """A block of one session. What a kind of block cannot do, is never asked of it."""
+
+    spec: BlockSpec
+    kind: BlockKind
+    writable: bool
+
+    async def get(self) -> str:
+        """What stands in the prompt."""
+
+    async def write(self, content: str, append: bool, message_id: str | None) -> str:
+        """Replace the content, or add to it. Returns what it is then. Raises BudgetExceededError."""
+
+    async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
+        """Write an entry. Returns whether it replaced one, None where nobody knows. Raises BudgetExceededError."""
+
+    async def search(self, query: str) -> str:
+        """The entries that answer a query, as text; empty when none does."""
+
+    async def load(self, key: str) -> str | None:
+        """An entry, whole."""
+
+
+def bind(spec: BlockSpec, context: AsyncContext) -> AsyncBound:
+    """Bind a block to a session."""
+    if spec.text is not None:
+        return AsyncText(spec)
+    if spec.provider is None:
+        return AsyncStoredBlock(spec, context)
+    if isinstance(spec.provider, (SearchableEntries, SkillTable)):
+        return AsyncStoredEntries(spec, context, spec.provider)
+    return AsyncForeign(spec, context, spec.provider, shape_of(spec.label, spec.provider))
+
+
+class _Unwritten:
+    """What a block answers to what it cannot do."""
+
+    spec: BlockSpec
+
+    async def write(self, content: str, append: bool, message_id: str | None) -> str:
+        raise ReadOnlyBlockError(self.spec.label)
+
+    async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
+        raise ReadOnlyBlockError(self.spec.label, "it holds no entries that can be written")
+
+    async def search(self, query: str) -> str:
+        raise ReadOnlyBlockError(self.spec.label, "it is not searchable")
+
+    async def load(self, key: str) -> str | None:
+        raise ReadOnlyBlockError(self.spec.label, "nothing can be loaded from it")
+
+
+class AsyncText(_Unwritten):
+    """A text that stands in the spec."""
+
+    kind: BlockKind = "readonly"
+    writable = False
+
+    def __init__(self, spec: BlockSpec) -> None:
+        self.spec = spec
+
+    async def get(self) -> str:
+        return self.spec.text or ""
+
+
+class AsyncStoredBlock(_Unwritten):
+    """A text that is stored in the database."""
+
+    kind: BlockKind = "writable"
+    writable = True
+
+    def __init__(self, spec: BlockSpec, context: AsyncContext) -> None:
+        self.spec = spec
+        self._context = context
+
+    async def get(self) -> str:
+        return "\n".join([line.text for line in await self.lines()])
+
+    async def lines(self) -> list[Line]:
+        """The lines, with the messages that wrote them."""
+        context = self._context
+        return (await context.engine.get_block(context.ref, self.spec.scope, self.spec.label)).lines
+
+    async def write(self, content: str, append: bool, message_id: str | None) -> str:
+        context, spec = self._context, self.spec
+        # Invariant: what is written was made from what is replaced by it. Tokens are counted between the two
+        # transactions, so somebody else may have written meanwhile; then it is made anew, and nobody's line is lost.
+        while True:
+            stored = await context.engine.get_block(context.ref, spec.scope, spec.label)
+            new = appended(stored.content, content) if append else content
+            check_budget(spec.label, context.count(new), spec.max_tokens)
+            lines = rewritten(stored.lines, new, message_id)
+            if await context.engine.swap_block(
+                context.ref, spec.scope, spec.label, stored.change, lines, context.now()
+            ):
+                return new
+
+
+class AsyncStoredEntries(_Unwritten):
+    """Entries that are stored in the database."""
+
+    def __init__(self, spec: BlockSpec, context: AsyncContext, recipe: SearchableEntries | SkillTable) -> None:
+        self.spec = spec
+        self.kind: BlockKind = recipe.kind
+        self.writable = recipe.writable if isinstance(recipe, SkillTable) else True
+        self._context = context
+
+    async def get(self) -> str:
+        from ..entries import listing
+
+        context, spec = self._context, self.spec
+        if self.kind == "searchable":
+            count = await context.engine.count_entries(context.ref, spec.scope, spec.label)
+            return f"{count} {'entry' if count == 1 else 'entries'} indexed." if count else ""
+        return listing(await context.engine.list_entries(context.ref, spec.scope, spec.label))
+
+    async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
+        context, spec = self._context, self.spec
+        check_budget(spec.label, context.count(content), spec.max_tokens)
+        return await context.engine.put_entry(
+            context.ref, spec.scope, spec.label, key, description, content, message_id, context.now()
+        )
+
+    async def search(self, query: str) -> str:
+        from ..entries import results_text
+
+        context, spec = self._context, self.spec
+        found = await context.engine.search_entries(
+            context.ref, spec.scope, spec.label, parse_query(query), MAX_RESULTS
+        )
+        return results_text(found)
+
+    async def load(self, key: str) -> str | None:
+        context, spec = self._context, self.spec
+        entry = await context.engine.get_entry(context.ref, spec.scope, spec.label, key)
+        return None if entry is None else entry.content
+
+
+class AsyncForeign(_Unwritten):
+    """A block whose content is an object of the caller's: a file, a bucket, a service."""
+
+    def __init__(self, spec: BlockSpec, context: AsyncContext, provider: Any, shape: Shape) -> None:
+        self.spec = spec
+        self.kind = shape.kind
+        self.writable = shape.writable
+        self._provider = provider
+        self._shape = shape
+        self._context = context
+        self._gate = AsyncGate()
+        self._begun = False
+
+    async def get(self) -> str:
+        return await self._text("get") or ""
+
+    async def write(self, content: str, append: bool, message_id: str | None) -> str:
+        spec, context = self.spec, self._context
+        if self.kind != "writable":
+            raise ReadOnlyBlockError(spec.label)
+        if not append:
+            check_budget(spec.label, context.count(content), spec.max_tokens)
+            await self._ask("set", content)
+            return content
+        async with self._alone():
+            new = appended(await self.get(), content)
+            check_budget(spec.label, context.count(new), spec.max_tokens)
+            if self._shape.appends:
+                await self._ask("append", content)
+            else:
+                await self._ask("set", new)
+        return new
+
+    async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
+        if not self.writable or self.kind not in ("searchable", "loadable"):
+            raise ReadOnlyBlockError(self.spec.label)
+        check_budget(self.spec.label, self._context.count(content), self.spec.max_tokens)
+        more = (description,) if self._shape.described else ()
+        replaced = await self._ask("set", key, content, *more)
+        return replaced if isinstance(replaced, bool) else None
+
+    async def search(self, query: str) -> str:
+        return await self._text("search", query) or ""
+
+    async def load(self, key: str) -> str | None:
+        return await self._text("load", key)
+
+    async def _text(self, method: str, *args: Any) -> str | None:
+        given = await self._ask(method, *args)
+        if given is None or isinstance(given, str):
+            return given
+        raise ProviderError(f"`{method}` gave a {type(given).__name__}, not a text", source=self._source)
+
+    async def _ask(self, method: str, *args: Any) -> Any:
+        try:
+            if not self._begun:
+                async with self._gate:
+                    # Invariant: `init` is called once, and has returned before anything else is asked.
+                    await self._begin()
+            return await call_async(getattr(self._provider, method), *args)
+        except GlassineError:
+            raise
+        except Exception as error:
+            reason = f"`{method}` failed: {type(error).__name__}: {error}"
+            raise ProviderError(reason, source=self._source) from error
+
+    async def _begin(self) -> None:
+        init = getattr(self._provider, "init", None)
+        if not self._begun and callable(init):
+            await call_async(init, self.spec.label)
+        self._begun = True
+
+    @property
+    def _source(self) -> str:
+        return f"block {self.spec.label!r}"
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Keeps other sessions' holders from appending at the same time, as long as they go through glassine."""
+        context, name, holder = self._context, f"block:{self.spec.label}", self._context.new_id()
+        pause = 0.005
+        while True:
+            now = context.now()
+            if await context.engine.take_lease(context.ref, name, holder, now, now + LEASE_SECONDS * 1_000_000):
+                break
+            await sleep_async(pause)
+            pause = min(2 * pause, 0.25)
+        try:
+            yield
+        finally:
+            await context.engine.drop_lease(context.ref, name, holder)

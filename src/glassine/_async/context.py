@@ -1,0 +1,291 @@
+"""Context memory of one session: its blocks, the frozen prompt, and the tools through which a model uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._waiting import AsyncGate
+from ..blocks import Block, usage
+from ..errors import BlockNotFoundError, BudgetExceededError, ReadOnlyBlockError
+from ..loading import ALREADY, NOT_FOUND, Copy, Loaded, copies, loaded, marker_text
+from ..marking import by_message, over_result
+from ..messages import from_micros
+from ..originals import excerpt
+from ..origins import Line
+from ..prompt import Draft, Prompt, changed, draft
+from ..records import Ref
+from ..reminding import due
+from ..spec import BlockSpec, SessionSpec, check_free
+from ..tools import (
+    ORIGINAL_CHARS,
+    Intent,
+    LoadContext,
+    ReadOriginal,
+    SearchContext,
+    SetContext,
+    ToolDefinition,
+    UnloadContext,
+    intent,
+)
+from ..view import Seen
+from .bound import AsyncBound, AsyncStoredBlock, bind
+from .engine import AsyncEngine
+
+
+class AsyncContext:
+    """What a session has of a spec. Blocks can be added and removed while it is used; the frozen prompt stays."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        ref: Ref,
+        spec: SessionSpec,
+        now: Callable[[], int],
+        new_id: Callable[[], str],
+    ) -> None:
+        self.engine, self.ref, self.now, self.new_id = engine, ref, now, new_id
+        self.count = spec.count
+        self.cached = spec.cached_prompt
+        self._bound = {block.label: bind(block, self) for block in spec.blocks}
+        self._frozen: Prompt | None = None
+        self._gate = AsyncGate()
+        self._fresh: set[Loaded] = set()
+        """What was loaded through this object, and may not be stored yet."""
+
+    # -- blocks -----------------------------------------------------------------------------------------------------
+
+    async def blocks(self) -> list[Block]:
+        """All blocks as they are now, in the order of the prompt."""
+        return [await self._look(bound) for bound in list(self._bound.values())]
+
+    async def block(self, label: str) -> Block:
+        return await self._look(self.bound(label))
+
+    def bound(self, label: str) -> AsyncBound:
+        """Where a block's content is. Raises BlockNotFoundError."""
+        if label not in self._bound:
+            raise BlockNotFoundError(label, known=tuple(self._bound))
+        return self._bound[label]
+
+    def add(self, block: BlockSpec) -> None:
+        check_free(block.label, list(self._bound))
+        self._bound[block.label] = bind(block, self)
+
+    def remove(self, label: str) -> bool:
+        return self._bound.pop(label, None) is not None
+
+    @property
+    def loads(self) -> bool:
+        """Whether any block's entries can be loaded. Where none can, no history is looked through for it."""
+        return any(bound.kind == "loadable" for bound in self._bound.values())
+
+    async def lines(self, label: str) -> list[Line]:
+        bound = self.bound(label)
+        if isinstance(bound, AsyncStoredBlock):
+            return await bound.lines()
+        return [Line(text, None) for text in (await bound.get()).split("\n")]
+
+    async def write(self, label: str, content: str, append: bool, message_id: str | None = None) -> Block:
+        """Replace a block's content, or add to it. Durable at once; the frozen prompt stays."""
+        bound = self.bound(label)
+        if bound.kind in ("searchable", "loadable"):
+            raise ReadOnlyBlockError(label, "it holds entries; write one of them by its key")
+        return self._block(bound, await bound.write(content, append, message_id))
+
+    # -- the prompt -------------------------------------------------------------------------------------------------
+
+    async def render(self) -> Draft:
+        """The prompt as it would be frozen now."""
+        return draft(await self.blocks())
+
+    async def frozen(self) -> Prompt | None:
+        """The frozen prompt, if there is one."""
+        return await self.engine.live_prompt(self.ref) if self.cached else self._frozen
+
+    async def freeze(self) -> Prompt:
+        """The frozen prompt; freezes it if there is none. Whoever comes first decides for all."""
+        found = await self.frozen()
+        if found is not None:
+            return found
+        async with self._gate:
+            if self._frozen is None or self.cached:
+                self._frozen = await self._freeze(await self.render(), "first request", -1)
+            return self._frozen
+
+    async def refresh(self, reason: str) -> Prompt:
+        """Render the prompt anew from its blocks, and freeze that."""
+        async with self._gate:
+            self._frozen = await self._freeze(await self.render(), reason, None)
+            return self._frozen
+
+    def thaw(self) -> None:
+        """Forget a prompt that is frozen in this object only."""
+        self._frozen = None
+
+    async def stale(self, prompt: Prompt) -> tuple[str, ...]:
+        """The labels of what the frozen prompt does not show as it is now."""
+        return changed(prompt, await self.render())
+
+    async def _freeze(self, made: Draft, reason: str, expected: int | None) -> Prompt:
+        if self.cached:
+            return await self.engine.freeze(self.ref, made, reason, expected, self.now())
+        number = 1 if self._frozen is None else self._frozen.number + 1
+        return Prompt(made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number)
+
+    # -- tools ------------------------------------------------------------------------------------------------------
+
+    async def tools(self) -> list[AsyncTool]:
+        """The tools, as they are frozen with the prompt if it is; calls act on the blocks of now."""
+        prompt = await self.frozen()
+        found = prompt.tools if prompt is not None else (await self.render()).tools
+        return [AsyncTool(tool.name, tool.description, tool.input_schema, self) for tool in found]
+
+    async def call(self, name: str, arguments: Any, message_id: str | None = None) -> str:
+        """Do what a call of a tool intends. Never raises: what went wrong is a sentence for the model."""
+        try:
+            known = [self._block(bound, "") for bound in list(self._bound.values())]
+            meant = intent(name, arguments, known)
+            return meant if isinstance(meant, str) else await self._perform(meant, message_id)
+        except BudgetExceededError as error:
+            return f"Error: {error}. Nothing was written. Write less, or replace what is there by something shorter."
+        except Exception as error:  # whatever it is, the agent's loop goes on
+            return f"Error: {str(error) or type(error).__name__}"
+
+    async def _perform(self, meant: Intent, message_id: str | None) -> str:
+        match meant:
+            case SetContext():
+                return await self._set(meant, message_id)
+            case LoadContext(label, key):
+                return await self._load(label, key)
+            case UnloadContext(label, key):
+                return await self.unload(label, key)
+            case SearchContext(label, query):
+                return await self.bound(label).search(query) or "No results found."
+            case ReadOriginal(named, part, start):
+                return await self.read_original(named, part, start, ORIGINAL_CHARS)
+
+    async def _set(self, meant: SetContext, message_id: str | None) -> str:
+        bound = self.bound(meant.label)
+        if message_id is None:
+            leaf = await self.engine.leaf(self.ref)
+            message_id = leaf.id if leaf is not None else None
+        if bound.kind in ("searchable", "loadable"):
+            from ..skills import key_for
+
+            key = key_for(meant.title, meant.content)
+            described = meant.description
+            if described is None and bound.kind == "loadable":
+                described = meant.title or None
+            replaced = await bound.put(key, meant.content, described, message_id)
+            return f'Indexed "{key}" in {meant.label}' + (" (updated existing entry)." if replaced else ".")
+        block = self._block(bound, await bound.write(meant.content, meant.action == "append", message_id))
+        return f"Written to {meant.label}. Usage: {_usage(block)}"
+
+    async def _load(self, label: str, key: str) -> str:
+        if Loaded(label, key) in await self.loaded():
+            return f"{ALREADY}{key}. It stands further up in this conversation."
+        body = await self.bound(label).load(key)
+        if body is None:
+            return f"{NOT_FOUND}{key}"
+        self._fresh.add(Loaded(label, key))
+        return body
+
+    async def loaded(self, seen: Seen | None = None) -> tuple[Loaded, ...]:
+        """The entries whose bodies stand in the conversation, and are shown."""
+        if not self.loads:
+            return ()
+        there, marked = _standing(seen or await self.engine.seen(self.ref, None))
+        return loaded(there, marked)
+
+    async def unload(self, label: str, key: str) -> str:
+        """Lay markers over every copy of an entry on the path to the active leaf, and say what that comes to."""
+        entry = Loaded(label, key)
+        seen = await self.engine.seen(self.ref, None)
+        there, marked = _standing(seen)
+        fresh = entry in self._fresh
+        self._fresh.discard(entry)
+        mine = [copy for copy in there if copy.entry == entry and not copy.unloaded and copy.call_id not in marked]
+        if not mine:
+            # A load whose result is not stored yet: the call of this unload on the path takes it out (`view.unloads`).
+            return f"Unloaded: {key}. It can be loaded again." if fresh else f"Not loaded: {key}"
+        text = marker_text(key)
+        layings = [
+            over_result(copy.message_id, copy.call_id, text, "unloaded", anchored=True, label=label, key=key)
+            for copy in mine
+        ]
+        await self.engine.lay(self.ref, layings, self.now())
+        return (
+            f"Unloaded: {key}. It can be loaded again. From the next request on the conversation is shorter; what "
+            "follows the place where it stood is read anew once, without the prompt cache."
+        )
+
+    async def remind(self, seen: Seen, prompt: Prompt, commit: bool) -> Seen:
+        """Lay the reminders that are due after the newest message; without `commit` only show where they would be."""
+        remind = [bound for bound in self._bound.values() if bound.spec.when_changed == "remind"]
+        if not remind or seen.leaf is None or not seen.is_settled:
+            return seen
+        layings = due([await self._look(bound) for bound in remind], prompt, seen.reminders, seen.leaf)
+        if not layings:
+            return seen
+        if commit:
+            await self.engine.lay(self.ref, layings, self.now())
+            return await self.engine.seen(self.ref, seen.leaf)
+        return seen.with_reminders(layings, from_micros(self.now()))
+
+    async def read_original(self, message_id: str, part: int, start: int, length: int) -> str:
+        message = await self.engine.message(self.ref, message_id)
+        if message is None:
+            return f'Error: there is no message "{message_id}"; use the one that the note names.'
+        found = excerpt(message, part, start, length)
+        if found is None:
+            return f"Error: that message has the parts 0 to {len(message.parts) - 1}; there is no part {part}."
+        return found
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    async def _look(self, bound: AsyncBound) -> Block:
+        return self._block(bound, await bound.get())
+
+    def _block(self, bound: AsyncBound, content: str) -> Block:
+        spec = bound.spec
+        return Block(
+            spec.label,
+            bound.kind,
+            spec.description,
+            content,
+            self.count(content) if content else 0,
+            spec.max_tokens,
+            spec.scope,
+            bound.writable,
+            spec.when_changed,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AsyncTool(ToolDefinition):
+    """A tool that a model may call: its definition, and `call`, which does what is asked of it in the session."""
+
+    context: AsyncContext = field(repr=False)
+
+    async def call(self, arguments: Any, *, message_id: str | None = None) -> str:
+        """The answer to a call, for the model. `arguments` is an object, or JSON text of one.
+
+        `message_id` is the message that holds the call (the active leaf if None): what is written is traced to it.
+        Never raises: what goes wrong is a sentence that begins with `Error:`.
+        """
+        return await self.context.call(self.name, arguments, message_id)
+
+
+def _standing(seen: Seen) -> tuple[list[Copy], set[str]]:
+    """The copies of entries in what is seen, and the calls over whose results markers lie."""
+    marked = {call for markers in by_message(seen.beside).values() for call in markers}
+    return copies(seen.messages), marked
+
+
+def _usage(block: Block) -> str:
+    if block.max_tokens is None:
+        return f"{block.tokens} tokens"
+    percent, _, numbers = usage(block.tokens, block.max_tokens).partition(" — ")
+    return f"{percent} ({numbers})"

@@ -1,0 +1,177 @@
+"""Stored blocks, frozen prompts, and leases. Policy is for those who call: nothing here knows what a budget is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...blocks import Scope
+from ...messages import from_micros
+from ...origins import Line, packed, unpacked, without
+from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
+from ...records import Ref
+from ..database import AsyncDatabase
+from .heads import Head, create, find_head, namespace_key, save_head
+
+SHARED = 0
+"""In the place of a session: the whole namespace."""
+
+
+class Stored(NamedTuple):
+    """A stored block: its lines, when it was last written (microseconds), and the number to swap it by."""
+
+    lines: list[Line]
+    updated_at: int
+    change: int
+
+    @property
+    def content(self) -> str:
+        return "\n".join([line.text for line in self.lines])
+
+
+ABSENT = Stored([], 0, -1)
+"""A block that was never written."""
+
+
+async def get_block(db: AsyncDatabase, ref: Ref, scope: Scope, label: str) -> Stored:
+    """A stored block; ABSENT if it was never written."""
+    key = await _key(db, ref, scope)
+    row = None if key is None else await db.row(db.queries.block_get, (*key, label))
+    return ABSENT if row is None else _stored(*row)
+
+
+async def swap_block(
+    db: AsyncDatabase, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int
+) -> bool:
+    """Write a block if it is still at the change number `expected` (-1: never written). False: it is not."""
+    head = None
+    if scope == "session":
+        head = await find_head(db, ref) or await create(db, ref, now)
+        key, change = (head.ns, head.session), head.change + 1
+    else:
+        key, change = (await _need_namespace(db, ref), SHARED), expected + 1
+    row = await db.row(db.queries.block_get, (*key, label))
+    if (row is None) != (expected < 0) or (row is not None and row[3] != expected):
+        return False
+    data = "\n".join([line.text for line in lines]).encode("utf-8", "surrogatepass")
+    origins = json.dumps(packed(lines), separators=(",", ":"))
+    if row is None:
+        written = await db.run(db.queries.block_add, (*key, label, data, origins, now, change))
+    else:
+        written = await db.run(db.queries.block_swap, (*key, label, data, origins, now, change, expected))
+    if written and head is not None:
+        await save_head(db, ref, head._replace(change=change), now)
+    return bool(written)
+
+
+async def live_prompt(db: AsyncDatabase, ref: Ref) -> Prompt | None:
+    """The frozen prompt, or None when there is none, or its bytes were dropped."""
+    ns = await namespace_key(db, ref.namespace)
+    row = None if ns is None else await db.row(db.queries.prompt_live, (ns, ref.session))
+    return None if row is None or row[1] is None else _prompt(row)
+
+
+async def freeze(db: AsyncDatabase, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:
+    """Freeze a prompt, unless another is frozen than the one of the number `expected` (None: any): then that one stays.
+
+    Returns the prompt that is frozen now.
+    """
+    head = await find_head(db, ref) or await create(db, ref, now)
+    row = await db.row(db.queries.prompt_live, (head.ns, ref.session))
+    number = 1
+    if row is not None:
+        if expected is not None and row[1] is not None and row[0] != expected:
+            return _prompt(row)
+        number = row[0] + 1
+    change = head.change + 1
+    await db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
+    await db.run(
+        db.queries.prompt_add,
+        (
+            *(head.ns, head.session, number, draft.text.encode("utf-8", "surrogatepass"), pack_tools(draft.tools)),
+            *(json.dumps(draft.sections, ensure_ascii=False), bytes.fromhex(draft.digest), reason, now, change),
+        ),
+    )
+    await save_head(db, ref, head._replace(change=change), now)
+    return Prompt(draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number)
+
+
+async def freezings(db: AsyncDatabase, ref: Ref) -> list[Freezing]:
+    """Every freezing of a session's prompt, the oldest first."""
+    head = await find_head(db, ref)
+    if head is None:
+        return []
+    rows = await db.rows(db.queries.prompt_list, (head.ns, head.session))
+    return [Freezing(row[0], bytes(row[4]).hex(), row[5], from_micros(row[6])) for row in rows]
+
+
+async def take_lease(db: AsyncDatabase, ref: Ref, name: str, holder: str, now: int, until: int) -> bool:
+    """Take, or prolong, a lease. False: another holder has it."""
+    head = await find_head(db, ref) or await create(db, ref, now)
+    return bool(await db.run(db.queries.lease_take, (head.ns, head.session, name, holder, until, now)))
+
+
+async def drop_lease(db: AsyncDatabase, ref: Ref, name: str, holder: str) -> None:
+    """Give a lease back. Nothing happens when it is another's by now."""
+    head = await find_head(db, ref)
+    if head is not None:
+        await db.run(db.queries.lease_drop, (head.ns, head.session, name, holder))
+
+
+async def forget_message(db: AsyncDatabase, head: Head, message_id: str, change: int, now: int) -> None:
+    """Remove what derives from a message: the lines that it wrote into blocks, and the prompts that may show them."""
+    key = (head.ns, head.session)
+    for scope_key in (key, (head.ns, SHARED)):
+        for label, *row in await db.rows(db.queries.block_list, scope_key):
+            stored = _stored(*row)
+            left = without(stored.lines, message_id)
+            if len(left) == len(stored.lines):
+                continue
+            data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")
+            number = change if scope_key == key else stored.change + 1
+            await db.run(
+                db.queries.block_swap,
+                (*scope_key, label, data, json.dumps(packed(left), separators=(",", ":")), now, number, stored.change),
+            )
+            if scope_key != key:
+                await db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
+    await drop_prompt(db, head)
+
+
+async def drop_prompt(db: AsyncDatabase, head: Head) -> None:
+    """Forget the bytes of the frozen prompt; the next one is frozen anew."""
+    await db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
+
+
+async def _key(db: AsyncDatabase, ref: Ref, scope: Scope) -> tuple[int, int] | None:
+    if scope == "namespace":
+        ns = await namespace_key(db, ref.namespace)
+        return None if ns is None else (ns, SHARED)
+    head = await find_head(db, ref)
+    return None if head is None else (head.ns, head.session)
+
+
+async def _need_namespace(db: AsyncDatabase, ref: Ref) -> int:
+    ns = await namespace_key(db, ref.namespace)
+    if ns is None:
+        ns = db.namespaces[ref.namespace] = (await db.rows(db.queries.namespace_add, (ref.namespace,)))[0][0]
+    return ns
+
+
+def _stored(data: bytes, origins: str, updated_at: int, change: int) -> Stored:
+    content = bytes(data).decode("utf-8", "surrogatepass")
+    return Stored(unpacked(content, json.loads(origins)), updated_at, change)
+
+
+def _prompt(row: tuple[Any, ...]) -> Prompt:
+    number, data, tools, sections, digest, reason, frozen_at = row
+    return Prompt(
+        text=bytes(data).decode("utf-8", "surrogatepass"),
+        tools=unpack_tools(bytes(tools)),
+        sections=tuple([(label, each) for label, each in json.loads(sections)]),
+        digest=bytes(digest).hex(),
+        reason=reason,
+        frozen_at=from_micros(frozen_at),
+        number=number,
+    )

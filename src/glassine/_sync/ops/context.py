@@ -1,0 +1,178 @@
+# Generated from src/glassine/_async/ops/context.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""Stored blocks, frozen prompts, and leases. Policy is for those who call: nothing here knows what a budget is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...blocks import Scope
+from ...messages import from_micros
+from ...origins import Line, packed, unpacked, without
+from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
+from ...records import Ref
+from ..database import Database
+from .heads import Head, create, find_head, namespace_key, save_head
+
+SHARED = 0
+"""In the place of a session: the whole namespace."""
+
+
+class Stored(NamedTuple):
+    """A stored block: its lines, when it was last written (microseconds), and the number to swap it by."""
+
+    lines: list[Line]
+    updated_at: int
+    change: int
+
+    @property
+    def content(self) -> str:
+        return "\n".join([line.text for line in self.lines])
+
+
+ABSENT = Stored([], 0, -1)
+"""A block that was never written."""
+
+
+def get_block(db: Database, ref: Ref, scope: Scope, label: str) -> Stored:
+    """A stored block; ABSENT if it was never written."""
+    key = _key(db, ref, scope)
+    row = None if key is None else db.row(db.queries.block_get, (*key, label))
+    return ABSENT if row is None else _stored(*row)
+
+
+def swap_block(
+    db: Database, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int
+) -> bool:
+    """Write a block if it is still at the change number `expected` (-1: never written). False: it is not."""
+    head = None
+    if scope == "session":
+        head = find_head(db, ref) or create(db, ref, now)
+        key, change = (head.ns, head.session), head.change + 1
+    else:
+        key, change = (_need_namespace(db, ref), SHARED), expected + 1
+    row = db.row(db.queries.block_get, (*key, label))
+    if (row is None) != (expected < 0) or (row is not None and row[3] != expected):
+        return False
+    data = "\n".join([line.text for line in lines]).encode("utf-8", "surrogatepass")
+    origins = json.dumps(packed(lines), separators=(",", ":"))
+    if row is None:
+        written = db.run(db.queries.block_add, (*key, label, data, origins, now, change))
+    else:
+        written = db.run(db.queries.block_swap, (*key, label, data, origins, now, change, expected))
+    if written and head is not None:
+        save_head(db, ref, head._replace(change=change), now)
+    return bool(written)
+
+
+def live_prompt(db: Database, ref: Ref) -> Prompt | None:
+    """The frozen prompt, or None when there is none, or its bytes were dropped."""
+    ns = namespace_key(db, ref.namespace)
+    row = None if ns is None else db.row(db.queries.prompt_live, (ns, ref.session))
+    return None if row is None or row[1] is None else _prompt(row)
+
+
+def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:
+    """Freeze a prompt, unless another is frozen than the one of the number `expected` (None: any): then that one stays.
+
+    Returns the prompt that is frozen now.
+    """
+    head = find_head(db, ref) or create(db, ref, now)
+    row = db.row(db.queries.prompt_live, (head.ns, ref.session))
+    number = 1
+    if row is not None:
+        if expected is not None and row[1] is not None and row[0] != expected:
+            return _prompt(row)
+        number = row[0] + 1
+    change = head.change + 1
+    db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
+    db.run(
+        db.queries.prompt_add,
+        (
+            *(head.ns, head.session, number, draft.text.encode("utf-8", "surrogatepass"), pack_tools(draft.tools)),
+            *(json.dumps(draft.sections, ensure_ascii=False), bytes.fromhex(draft.digest), reason, now, change),
+        ),
+    )
+    save_head(db, ref, head._replace(change=change), now)
+    return Prompt(draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number)
+
+
+def freezings(db: Database, ref: Ref) -> list[Freezing]:
+    """Every freezing of a session's prompt, the oldest first."""
+    head = find_head(db, ref)
+    if head is None:
+        return []
+    rows = db.rows(db.queries.prompt_list, (head.ns, head.session))
+    return [Freezing(row[0], bytes(row[4]).hex(), row[5], from_micros(row[6])) for row in rows]
+
+
+def take_lease(db: Database, ref: Ref, name: str, holder: str, now: int, until: int) -> bool:
+    """Take, or prolong, a lease. False: another holder has it."""
+    head = find_head(db, ref) or create(db, ref, now)
+    return bool(db.run(db.queries.lease_take, (head.ns, head.session, name, holder, until, now)))
+
+
+def drop_lease(db: Database, ref: Ref, name: str, holder: str) -> None:
+    """Give a lease back. Nothing happens when it is another's by now."""
+    head = find_head(db, ref)
+    if head is not None:
+        db.run(db.queries.lease_drop, (head.ns, head.session, name, holder))
+
+
+def forget_message(db: Database, head: Head, message_id: str, change: int, now: int) -> None:
+    """Remove what derives from a message: the lines that it wrote into blocks, and the prompts that may show them."""
+    key = (head.ns, head.session)
+    for scope_key in (key, (head.ns, SHARED)):
+        for label, *row in db.rows(db.queries.block_list, scope_key):
+            stored = _stored(*row)
+            left = without(stored.lines, message_id)
+            if len(left) == len(stored.lines):
+                continue
+            data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")
+            number = change if scope_key == key else stored.change + 1
+            db.run(
+                db.queries.block_swap,
+                (*scope_key, label, data, json.dumps(packed(left), separators=(",", ":")), now, number, stored.change),
+            )
+            if scope_key != key:
+                db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
+    drop_prompt(db, head)
+
+
+def drop_prompt(db: Database, head: Head) -> None:
+    """Forget the bytes of the frozen prompt; the next one is frozen anew."""
+    db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
+
+
+def _key(db: Database, ref: Ref, scope: Scope) -> tuple[int, int] | None:
+    if scope == "namespace":
+        ns = namespace_key(db, ref.namespace)
+        return None if ns is None else (ns, SHARED)
+    head = find_head(db, ref)
+    return None if head is None else (head.ns, head.session)
+
+
+def _need_namespace(db: Database, ref: Ref) -> int:
+    ns = namespace_key(db, ref.namespace)
+    if ns is None:
+        ns = db.namespaces[ref.namespace] = db.rows(db.queries.namespace_add, (ref.namespace,))[0][0]
+    return ns
+
+
+def _stored(data: bytes, origins: str, updated_at: int, change: int) -> Stored:
+    content = bytes(data).decode("utf-8", "surrogatepass")
+    return Stored(unpacked(content, json.loads(origins)), updated_at, change)
+
+
+def _prompt(row: tuple[Any, ...]) -> Prompt:
+    number, data, tools, sections, digest, reason, frozen_at = row
+    return Prompt(
+        text=bytes(data).decode("utf-8", "surrogatepass"),
+        tools=unpack_tools(bytes(tools)),
+        sections=tuple([(label, each) for label, each in json.loads(sections)]),
+        digest=bytes(digest).hex(),
+        reason=reason,
+        frozen_at=from_micros(frozen_at),
+        number=number,
+    )

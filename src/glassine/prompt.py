@@ -1,0 +1,94 @@
+"""The frozen prompt: text and tools as one value, which stays the same bytes until it is refreshed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from . import _json
+from .blocks import Block, Section, sections
+from .messages import EPOCH
+from .tools import ToolDefinition, definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A prompt that is rendered, and not frozen yet. `digest` is the SHA-256 of the text and the tools."""
+
+    text: str
+    tools: tuple[ToolDefinition, ...]
+    sections: tuple[tuple[str, str], ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A frozen prompt.
+
+    `text` is the system prompt, `tools` the definitions frozen with it, `digest` the SHA-256 of both in hexadecimal,
+    `reason` says why it was frozen, `number` counts the freezings of the session. `sections` holds (label, digest) of
+    each section. Without a cached prompt `number` is 0.
+    """
+
+    text: str
+    tools: tuple[ToolDefinition, ...]
+    sections: tuple[tuple[str, str], ...]
+    digest: str
+    reason: str
+    frozen_at: datetime
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Freezing:
+    """One freezing in a session's past: when, why, and the digest of what was frozen."""
+
+    number: int
+    digest: str
+    reason: str
+    frozen_at: datetime
+
+
+def draft(blocks: Sequence[Block], *, originals: bool = True) -> Draft:
+    """Render a prompt and its tools. The same blocks give the same bytes."""
+    drawn = sections(blocks)
+    text = "\n\n".join([section.text for section in drawn])
+    tools = definitions(blocks, originals=originals)
+    return Draft(text, tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(text, tools))
+
+
+def unfrozen(made: Draft) -> Prompt:
+    """A draft as a preview shows it before anything is frozen."""
+    return Prompt(made.text, made.tools, made.sections, made.digest, "not frozen", EPOCH, 0)
+
+
+def digest_of(text: str, tools: Sequence[ToolDefinition]) -> str:
+    """SHA-256 in hexadecimal, over the text and the tools."""
+    data = sha256(text.encode("utf-8", "surrogatepass"))
+    data.update(b"\0" + pack_tools(tools))
+    return data.hexdigest()
+
+
+def pack_tools(tools: Sequence[ToolDefinition]) -> bytes:
+    """The tools as JSON, as they are stored and hashed."""
+    return _json.encode([tool.to_dict() for tool in tools])[1]
+
+
+def unpack_tools(data: bytes) -> tuple[ToolDefinition, ...]:
+    return tuple([ToolDefinition(**tool) for tool in _json.decode(_json.CODEC_STDLIB, data)])
+
+
+def changed(prompt: Prompt, now: Draft) -> tuple[str, ...]:
+    """The labels of the sections that would be other ones if the prompt were refreshed now; `tools` if only these."""
+    before, after = dict(prompt.sections), dict(now.sections)
+    labels = [label for label in {**before, **after} if before.get(label) != after.get(label)]
+    if not labels and prompt.digest != now.digest:
+        labels = ["tools"] if prompt.text == now.text else ["order"]
+    return tuple(labels)
+
+
+def section_of(blocks: Sequence[Block], label: str) -> Section | None:
+    """The section that a block has now."""
+    return next((section for section in sections(blocks) if section.label == label), None)

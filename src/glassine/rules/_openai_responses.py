@@ -1,0 +1,15 @@
+"""Rules of the openai_responses API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._table import Limits, Rule, Violation
+
+RULES: tuple[Rule, ...] = ()
+
+
+def check(request: Mapping[str, Any], limits: Limits) -> list[Violation]:
+    """Every rule that the request breaks, in reading order."""
+    return []

@@ -1,0 +1,116 @@
+"""A spec: an immutable recipe for sessions, built by chaining `with_…`. It is not stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ._ids import check_id
+from .binding import SearchableEntries, SkillTable, shape_of
+from .blocks import SCOPES, Scope, WhenChanged, counter_of
+from .errors import InvalidSpecError
+from .tokens import TokenCounter
+
+LABEL_LIMIT: Final = 64
+"""Characters of a label: it is written in the prompt and in the tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSpec:
+    """One block of a spec. `provider` None: a text of the spec's own, or a stored block when `text` is None too."""
+
+    label: str
+    text: str | None
+    provider: object | None
+    description: str
+    max_tokens: int | None
+    scope: Scope
+    when_changed: WhenChanged
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """What sessions are made of: their blocks in the order of the prompt, and how the prompt is kept.
+
+    One spec serves any number of sessions, sync and async. `token_counter` counts blocks for their budgets: a family of
+    `glassine.tokens.FAMILIES`, or a function from text to a number. It should stay the same over a session's life.
+    """
+
+    token_counter: str | TokenCounter = "safe"
+    blocks: tuple[BlockSpec, ...] = ()
+    cached_prompt: bool = False
+
+    def __post_init__(self) -> None:
+        counter_of(self.token_counter)
+
+    def with_context(
+        self,
+        label: str,
+        *,
+        text: str | None = None,
+        provider: Any = None,
+        description: str = "",
+        max_tokens: int | None = None,
+        scope: Scope = "session",
+        when_changed: WhenChanged = "keep",
+    ) -> SessionSpec:
+        """The spec with one more block.
+
+        With `text` it is read-only. With a `provider` its kind follows from the provider's methods (`get`: read-only;
+        `get` and `set`: writable; `search`: searchable; `load`: loadable). With neither it is writable, and stored:
+        with the session, or with `scope="namespace"` for all sessions of the namespace together.
+
+        `max_tokens` is the budget of a writable block's content, and of each single entry of a searchable or loadable
+        one. With `when_changed="remind"` a change shows as a reminder after the newest message, as long as the prompt
+        is frozen. Raises InvalidSpecError for a label that is taken, whatever its case, and for options that contradict
+        each other; InvalidIdError for a label that cannot be one.
+        """
+        block = block_spec(label, text, provider, description, max_tokens, scope, when_changed)
+        check_free(label, [other.label for other in self.blocks])
+        return replace(self, blocks=(*self.blocks, block))
+
+    def with_cached_prompt(self) -> SessionSpec:
+        """The spec with the frozen prompt stored, so that it stays the same after a restart and in other processes."""
+        return replace(self, cached_prompt=True)
+
+    @property
+    def count(self) -> Callable[[str], int]:
+        """Counts the tokens of a text, for budgets."""
+        return counter_of(self.token_counter)
+
+
+def block_spec(
+    label: str,
+    text: str | None,
+    provider: object | None,
+    description: str,
+    max_tokens: int | None,
+    scope: Scope,
+    when_changed: WhenChanged,
+) -> BlockSpec:
+    """A checked BlockSpec; see `SessionSpec.with_context`."""
+    check_id("block", label)
+    if len(label) > LABEL_LIMIT:
+        raise InvalidSpecError(label, f"a label has at most {LABEL_LIMIT} characters, this one {len(label)}")
+    if text is not None and provider is not None:
+        raise InvalidSpecError(label, "it has a text and a provider; give one of them")
+    if scope not in SCOPES:
+        raise InvalidSpecError(label, f"scope must be 'session' or 'namespace', not {scope!r}")
+    if when_changed not in ("keep", "remind"):
+        raise InvalidSpecError(label, f"when_changed must be 'keep' or 'remind', not {when_changed!r}")
+    if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
+        raise InvalidSpecError(label, f"max_tokens must be a whole number from 1 on, not {max_tokens!r}")
+    ours = isinstance(provider, (SearchableEntries, SkillTable))
+    if provider is not None and not ours:
+        shape_of(label, provider)
+    if scope == "namespace" and (text is not None or (provider is not None and not ours)):
+        raise InvalidSpecError(label, "only what is stored in the database has a scope")
+    return BlockSpec(label, text, provider, description, max_tokens, scope, when_changed)
+
+
+def check_free(label: str, taken: list[str]) -> None:
+    """Raise InvalidSpecError when a label, in capitals, is there already: headers are written in capitals."""
+    for other in taken:
+        if other.upper() == label.upper():
+            raise InvalidSpecError(label, f"there is a block {other!r} already")
