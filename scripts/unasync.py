@@ -48,6 +48,7 @@ NAMES = {
     "AsyncPlaces": "Places",
     "AsyncContext": "Context",
     "AsyncGate": "Gate",
+    "AWAITS_ASYNC": "AWAITS",
     "AsyncTool": "Tool",
     "AsyncBound": "Bound",
     "AsyncText": "FixedText",

@@ -47,7 +47,7 @@ IMPURE_MODULES = (
     "asyncio concurrent fcntl glob http io logging multiprocessing os pathlib queue random sched secrets select shelve "
     "shutil signal socket socketserver sqlite3 ssl subprocess tempfile threading time urllib.request uuid"
 )
-OTHER_PACKAGES = {"genai_prices", "msgspec", "toktok"}
+OTHER_PACKAGES = {"genai_prices", "msgspec", "toktok", "yaml"}
 CLOCK_CALLS = {"now", "utcnow", "today"}
 
 LONGEST, MEDIAN = 700, 250

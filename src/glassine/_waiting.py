@@ -41,6 +41,10 @@ async def call_async(method: Callable[..., Any], *args: Any) -> Any:
     return await result if inspect.isawaitable(result) else result
 
 
+AWAITS: bool = False
+"""Whether coroutines of a caller's can be awaited."""
+AWAITS_ASYNC: bool = True
+
 Gate = threading.Lock
 """One at a time."""
 

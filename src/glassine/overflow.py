@@ -18,8 +18,8 @@ __all__ = ["Overflow", "is_context_overflow"]
 class Overflow(NamedTuple):
     """A request that was too long.
 
-    `tokens` is what the server counted, with the reserved output where it counts that in; `limit` what it takes; each is
-    None where the message does not state it. `text` is the message, shortened.
+    `tokens` is what the server counted, with the reserved output where it counts that in; `limit` what it takes; each
+    is None where the message does not state it. `text` is the message, shortened.
     """
 
     tokens: int | None
@@ -36,7 +36,7 @@ _WORDS = tuple(
         r"(?:prompt|input) is too long: <tokens=N> tokens > <limit=N> maximum",
         r"exceed context limit: <tokens=N> \+ <more=N> > <limit=N>",
         # OpenAI and the many who speak like it: Azure, DeepSeek, vLLM, OpenRouter, Together
-        r"too large: <more=N>\. this model's maximum context length is <limit=N> tokens and your request has <tokens=N> ",
+        r"large: <more=N>\. this model's maximum context length is <limit=N> tokens and your request has <tokens=N>",
         r"maximum context length (?:is|of) <limit=N> tokens.{1,80}prompt contains at least [\d,]+ input tokens, "
         r"for a total of at least <tokens=N> tokens",
         r"maximum context length (?:is|of) <limit=N> tokens?.{0,60}(?:requested|resulted in|contains?|has)"
@@ -148,7 +148,8 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
     if depth > _DEEP:
         return
     if isinstance(value, str):
-        yield value[:_LONG]
+        body = _json_body(value)
+        yield from [value[:_LONG]] if body is None else _texts(body, depth + 1)
     elif isinstance(value, (bytes, bytearray)):
         yield bytes(value[:_LONG]).decode("utf-8", "replace")
     elif isinstance(value, Mapping):
@@ -169,6 +170,16 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
             yield from _texts(value.__cause__, depth + 1)
         if isinstance(value, BaseExceptionGroup):
             yield from _texts(value.exceptions, depth + 1)
+
+
+def _json_body(text: str) -> Any:
+    """The object that a text is the JSON of, as gateways pass a provider's body on; None if it is just text."""
+    if not text.startswith(("{", "[")) or len(text) > _LONG:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _status(value: Any, depth: int) -> int | None:

@@ -6,6 +6,7 @@ them is used all the same, with a warning.
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -90,7 +91,9 @@ def first_line(text: str) -> str:
 def one_line(text: str) -> str:
     """The text on one line: white space of any kind as single spaces, without control characters."""
     text = " ".join(text.split())
-    return "".join([ch for ch in text if unicodedata.category(ch) not in ("Cc", "Cs") and ch not in "\ufeff\ufffe\uffff"])
+    return "".join(
+        [ch for ch in text if unicodedata.category(ch) not in ("Cc", "Cs") and ch not in "\ufeff\ufffe\uffff"]
+    )
 
 
 def _name_problems(key: str, name: str) -> list[str]:
@@ -196,8 +199,12 @@ class AllowedKeys:
         return self.named is None or key in self.named or any(above in self.named for above in parents(key))
 
     def missing(self, found: Collection[str]) -> list[str]:
-        """Warnings for keys that are named but not there."""
-        return [f"{key}: it is among the allowed keys, but not there" for key in sorted(self.named or ()) if key not in found]
+        """Warnings for keys that are named, of skills that are not there."""
+        return [
+            f"{key}: it is among the allowed keys, but not there"
+            for key in sorted(self.named or ())
+            if key not in found and not any(above in found for above in parents(key))
+        ]
 
 
 def parents(key: str) -> list[str]:
@@ -209,10 +216,11 @@ def parents(key: str) -> list[str]:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def decoded(data: bytes) -> str:
-    """The text of a file, a byte order mark taken off. Raises ValueError saying where it is not UTF-8."""
+def decoded(data: bytes, *, whole: bool = True) -> str:
+    """The text of a file, a byte order mark taken off. Raises ValueError saying where it is not UTF-8. Of a file that
+    is not `whole` the last character may be cut, and is left off."""
     try:
-        return data.decode("utf-8").removeprefix("\ufeff")
+        return codecs.getincrementaldecoder("utf-8")().decode(data, final=whole).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise ValueError(f"it is not UTF-8: byte {data[error.start]:#04x} at {error.start:,}") from None
 
@@ -237,4 +245,6 @@ def with_files(body: str, keys: Sequence[str]) -> str:
     if not keys:
         return body
     more = f" and {len(keys) - _SHOWN_FILES} more" if len(keys) > _SHOWN_FILES else ""
-    return f"{body.rstrip()}\n\nOther files of this skill, loaded by these keys: {', '.join(keys[:_SHOWN_FILES])}{more}\n"
+    return (
+        f"{body.rstrip()}\n\nOther files of this skill, loaded by these keys: {', '.join(keys[:_SHOWN_FILES])}{more}\n"
+    )

@@ -178,7 +178,7 @@ def _set_context(writable: Sequence[Block]) -> ToolDefinition:
         )
     return ToolDefinition(
         "set_context",
-        f"Write to a block of your context. What is written lasts, beyond this conversation's end.{_listed(writable)}",
+        f"Write to a block of your context. It is stored at once, and stays when this conversation grows or is shortened.{_listed(writable)}",
         _object(properties, ["label", "content"]),
     )
 

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .._waiting import AsyncGate, call_async, sleep_async
+from .._waiting import AWAITS_ASYNC, AsyncGate, call_async, sleep_async
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
-from ..errors import GlassineError, ProviderError, ReadOnlyBlockError
+from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
 from ..origins import Line, rewritten
 from ..searching import parse_query
 from ..spec import BlockSpec
@@ -164,6 +164,8 @@ class AsyncForeign(_Unwritten):
     """A block whose content is an object of the caller's: a file, a bucket, a service."""
 
     def __init__(self, spec: BlockSpec, context: AsyncContext, provider: Any, shape: Shape) -> None:
+        if shape.coroutine and not AWAITS_ASYNC:
+            raise InvalidSpecError(spec.label, "its provider has coroutine functions; use it in an async session")
         self.spec = spec
         self.kind = shape.kind
         self.writable = shape.writable

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .._waiting import Gate, call, sleep
+from .._waiting import AWAITS, Gate, call, sleep
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
-from ..errors import GlassineError, ProviderError, ReadOnlyBlockError
+from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
 from ..origins import Line, rewritten
 from ..searching import parse_query
 from ..spec import BlockSpec
@@ -161,6 +161,8 @@ class Foreign(_Unwritten):
     """A block whose content is an object of the caller's: a file, a bucket, a service."""
 
     def __init__(self, spec: BlockSpec, context: Context, provider: Any, shape: Shape) -> None:
+        if shape.coroutine and not AWAITS:
+            raise InvalidSpecError(spec.label, "its provider has coroutine functions; use it in an async session")
         self.spec = spec
         self.kind = shape.kind
         self.writable = shape.writable

@@ -10,7 +10,20 @@ from types import ModuleType
 from glassine import AsyncStore
 
 from .._expecting import StoreCheckError
-from . import appending, beside, changing, counting, ingesting, owning, placing, reading, searching, summarising, values
+from . import (
+    appending,
+    beside,
+    changing,
+    counting,
+    ingesting,
+    owning,
+    placing,
+    reading,
+    remembering,
+    searching,
+    summarising,
+    values,
+)
 
 CheckFunction = Callable[[AsyncStore], Awaitable[None]]
 
@@ -36,6 +49,7 @@ _ALL: dict[str, CheckFunction] = {
         values,
         owning,
         beside,
+        remembering,
     )
     for name, check in _checks(module)
 }

@@ -11,7 +11,20 @@ from types import ModuleType
 from glassine import Store
 
 from .._expecting import StoreCheckError
-from . import appending, beside, changing, counting, ingesting, owning, placing, reading, searching, summarising, values
+from . import (
+    appending,
+    beside,
+    changing,
+    counting,
+    ingesting,
+    owning,
+    placing,
+    reading,
+    remembering,
+    searching,
+    summarising,
+    values,
+)
 
 CheckFunction = Callable[[Store], None]
 
@@ -37,6 +50,7 @@ _ALL: dict[str, CheckFunction] = {
         values,
         owning,
         beside,
+        remembering,
     )
     for name, check in _checks(module)
 }

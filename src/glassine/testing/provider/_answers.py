@@ -85,6 +85,11 @@ class Received:
     usage: Mapping[str, Any] = field(default_factory=dict)
     answer: Any = None
 
+    @property
+    def request_id(self) -> str:
+        """The id of the request in the headers of the answer."""
+        return f"req_fake_{self.number:06d}"
+
 
 Part: TypeAlias = Text | Thinking | Call
 Step: TypeAlias = Part | Failure | Cut | Wait | str

@@ -276,7 +276,7 @@ class FakeProvider:
         return script_of(answer, received)
 
     def _headers(self, received: Received, dialect: Dialect) -> dict[str, str]:
-        return {dialect.request_id_header: f"req_fake_{received.number:06d}"}
+        return {dialect.request_id_header: received.request_id}
 
     def _app(self) -> Starlette:
         from starlette.applications import Starlette

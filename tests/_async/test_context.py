@@ -1,0 +1,302 @@
+"""Context memory with providers of a caller's own, several holders, and whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import glassine
+from glassine import AsyncSession, BudgetExceededError, ProviderError, SessionSpec
+from glassine.testing._together import together_async
+
+pytestmark = pytest.mark.anyio
+
+
+class Shown:
+    """A provider that notes what it is asked."""
+
+    def __init__(self, content: str | None = None) -> None:
+        self.content = content
+        self.asked: list[tuple[Any, ...]] = []
+
+    def init(self, label: str) -> None:
+        self.asked.append(("init", label))
+
+    def get(self) -> str | None:
+        self.asked.append(("get",))
+        return self.content
+
+
+class Writable(Shown):
+    def set(self, content: str) -> None:
+        self.asked.append(("set", content))
+        self.content = content
+
+
+class Notes(Shown):
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes: dict[str, str] = {}
+
+    def set(self, key: str, content: str) -> None:
+        self.notes[key] = content
+
+    def search(self, query: str) -> str | None:
+        return "\n".join(f"[{key}] {text}" for key, text in self.notes.items() if query in text)
+
+
+class Failing:
+    def get(self) -> str:
+        return "there"
+
+    def set(self, content: str) -> None:
+        raise OSError("the disk is gone")
+
+    def load(self, key: str) -> str:
+        raise KeyError(key)
+
+
+async def tool(session: AsyncSession, name: str) -> Any:
+    return {tool.name: tool for tool in await session.tools()}[name]
+
+
+async def test_a_provider_is_initialised_once_with_its_label() -> None:
+    providers = [Shown("a"), Writable("b"), Notes()]
+    spec = SessionSpec()
+    for number, provider in enumerate(providers):
+        spec = spec.with_context(f"b{number}", provider=provider)
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", spec)
+        await session.freeze_prompt()
+        await session.blocks()
+    assert [provider.asked for provider in providers] == [[("init", f"b{n}"), ("get",), ("get",)] for n in range(3)]
+    assert [block.kind for block in await _kinds(spec)] == ["readonly", "writable", "searchable"]
+
+
+async def _kinds(spec: SessionSpec) -> list[glassine.Block]:
+    async with glassine.open_async(":memory:") as store:
+        return await store.session("s", spec).blocks()
+
+
+async def test_nothing_from_a_provider_is_an_empty_block() -> None:
+    spec = SessionSpec().with_context("a", provider=Shown()).with_context("b", provider=Writable())
+    async with glassine.open_async(":memory:") as store:
+        prompt = await store.session("s", spec).freeze_prompt()
+    assert "A [" not in prompt
+    assert "B [writable]" in prompt
+
+
+async def test_a_write_reaches_the_provider_and_not_the_prompt() -> None:
+    provider = Writable("old")
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", SessionSpec().with_context("memory", provider=provider, max_tokens=50))
+        frozen = await session.freeze_prompt()
+        await session.append_block("memory", "new")
+        assert provider.content == "old\nnew"
+        with pytest.raises(BudgetExceededError):
+            await session.replace_block("memory", "word " * 100)
+        with pytest.raises(BudgetExceededError):
+            await session.append_block("memory", "word " * 100)
+        assert provider.content == "old\nnew"
+        assert await session.freeze_prompt() == frozen
+        provider.content = "from outside"
+        assert "from outside" in await session.refresh_prompt()
+
+
+async def test_a_searchable_provider_of_ones_own() -> None:
+    provider = Notes()
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", SessionSpec().with_context("notes", provider=provider))
+        write = await tool(session, "set_context")
+        answer = await write.call({"label": "notes", "content": "a b", "metadata": {"title": "T"}})
+        assert answer == 'Indexed "t" in notes.'
+        assert await (await tool(session, "search_context")).call({"label": "notes", "query": "b"}) == "[t] a b"
+        answer = await (await tool(session, "search_context")).call({"label": "notes", "query": "zzz"})
+        assert answer == "No results found."
+
+
+async def test_a_failing_provider_is_an_error_for_callers_and_a_sentence_for_models() -> None:
+    spec = SessionSpec().with_context("a", provider=type("W", (Failing,), {"load": None})())
+    spec = spec.with_context("b", provider=Failing())
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", spec)
+        with pytest.raises(ProviderError, match="block 'a': `set` failed: OSError: the disk is gone") as caught:
+            await session.replace_block("a", "x")
+        assert isinstance(caught.value.__cause__, OSError)
+        assert (await session.block("a")).content == "there"
+        answer = await (await tool(session, "set_context")).call({"label": "a", "content": "x"})
+        assert answer == "Error: block 'a': `set` failed: OSError: the disk is gone"
+        answer = await (await tool(session, "load_context")).call({"label": "b", "key": "k"})
+        assert answer.startswith("Error: block 'b': `load` failed: KeyError")
+
+
+async def test_what_is_no_text_is_an_error() -> None:
+    provider = type("P", (), {"get": lambda self: 3})()
+    async with glassine.open_async(":memory:") as store:
+        with pytest.raises(ProviderError, match="gave a int, not a text"):
+            await store.session("s", SessionSpec().with_context("a", provider=provider)).freeze_prompt()
+
+
+async def test_two_holders_of_a_callers_block_take_turns() -> None:
+    provider = Writable()
+    spec = SessionSpec().with_context("memory", provider=provider)
+    async with glassine.open_async(":memory:") as store:
+        holders = [store.session("s", spec) for _ in range(2)]
+
+        async def write(number: int) -> None:
+            for line in range(10):
+                await holders[number].append_block("memory", f"{number}-{line}")
+
+        await together_async([partial(write, number) for number in range(2)])
+    assert provider.content is not None
+    assert sorted(provider.content.split("\n")) == [f"{n}-{line}" for n in range(2) for line in range(10)]
+
+
+async def test_eight_holders_lose_no_line(tmp_path: Path) -> None:
+    spec = SessionSpec().with_context("memory").with_context("ours", scope="namespace")
+    async with glassine.open_async(tmp_path / "a.db") as store:
+
+        async def write(number: int) -> None:
+            for line in range(6):
+                await store.session("s", spec).append_block("memory", f"{number}-{line}")
+                await store.session(f"s{number}", spec).append_block("ours", f"{number}-{line}")
+
+        await together_async([partial(write, number) for number in range(8)])
+        session = store.session("s", spec)
+        wanted = sorted(f"{n}-{line}" for n in range(8) for line in range(6))
+        for label in ("memory", "ours"):
+            assert sorted((await session.block(label)).content.split("\n")) == wanted
+
+
+WRITES = st.lists(
+    st.tuples(st.integers(0, 1), st.sampled_from(["append", "replace"]), st.text("ab\n", max_size=8)), max_size=12
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(WRITES)
+async def test_no_writes_of_two_holders_lose_one_or_exceed_a_budget(writes: list[tuple[int, str, str]]) -> None:
+    spec = SessionSpec(token_counter=len).with_context("memory", max_tokens=20)
+    model = ""
+    async with glassine.open_async(":memory:") as store:
+        holders = [store.session("s", spec) for _ in range(2)]
+        for holder, action, text in writes:
+            wanted = text
+            if action == "append":
+                wanted = model + text if not model or not text or text.startswith("\n") else f"{model}\n{text}"
+            call = await tool(holders[holder], "set_context")
+            answer = await call.call({"label": "memory", "content": text, "action": action})
+            assert answer.startswith("Error: ") == (len(wanted) > 20)
+            model = model if len(wanted) > 20 else wanted
+            assert (await holders[1 - holder].block("memory")).content == model
+
+
+async def test_the_first_to_freeze_decides_for_all(tmp_path: Path) -> None:
+    provider = Shown("0")
+    spec = SessionSpec().with_context("count", provider=provider).with_cached_prompt()
+    async with glassine.open_async(tmp_path / "a.db") as store:
+        prompts: set[str] = set()
+
+        async def freeze(number: int) -> None:
+            provider.content = str(number)
+            prompts.add(await store.session("s", spec).freeze_prompt())
+
+        await together_async([partial(freeze, number) for number in range(8)])
+        assert len(prompts) == 1
+        assert len(await store.session("s", spec).prompt_history()) == 1
+
+
+async def test_an_empty_prompt_is_a_value() -> None:
+    async with glassine.open_async(":memory:") as store:
+        spec = SessionSpec().with_context("soul", provider=Shown("")).with_cached_prompt()
+        session = store.session("s", spec)
+        assert await session.prompt() is None
+        assert await session.freeze_prompt() == ""
+        assert (await store.session("s", spec).prompt()) is not None
+
+
+async def test_a_prompt_that_is_not_cached_is_frozen_in_its_session_object() -> None:
+    provider = Shown("one")
+    async with glassine.open_async(":memory:") as store:
+        spec = SessionSpec().with_context("soul", provider=provider)
+        session = store.session("s", spec)
+        first = await session.freeze_prompt()
+        provider.content = "two"
+        assert await session.freeze_prompt() == first
+        assert "two" in await store.session("s", spec).freeze_prompt()
+        assert await session.stale_blocks() == ("soul",)
+        assert "two" in await session.refresh_prompt("wanted")
+        prompt = await session.prompt()
+        assert prompt is not None
+        assert (prompt.reason, prompt.number) == ("wanted", 2)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = ("label", "key", "query", "content", "action", "metadata", "message_id", "part", "start")
+LABELS = st.sampled_from(["memory", "skills", "knowledge", "soul", "append"])
+ARGUMENTS = JUNK | st.dictionaries(st.sampled_from(NAMES), JUNK | LABELS) | st.text(max_size=20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+async def test_tools_never_raise(data: st.DataObject) -> None:
+    spec = SessionSpec().with_context("memory").with_context("skills", provider=Failing())
+    spec = spec.with_context("knowledge", provider=Notes()).with_context("soul", text="x")
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", spec)
+        for call in await session.tools():
+            answer = await call.call(data.draw(ARGUMENTS))
+            assert isinstance(answer, str)
+            assert answer
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("set_context", {"content": "x"}, '`label` is missing; it must be one of "memory"'),
+        ("set_context", {"label": "soul", "content": "x"}, 'block "soul" is not writable'),
+        ("set_context", {"label": "nope", "content": "x"}, 'there is no block "nope"; `label` must be one of "memory"'),
+        ("set_context", {"label": "memory"}, "`content` is missing"),
+        ("set_context", {"label": "memory", "content": 3}, "`content` must be a text, not a number"),
+        ("set_context", {"label": "memory", "content": "x", "action": "add"}, '`action` must be "replace" or "append"'),
+        ("load_context", {"label": "memory", "key": "x"}, 'is not loadable; `label` must be one of "skills"'),
+        ("load_context", {"label": "skills", "key": " "}, "`key` must not be blank"),
+        ("read_original", {"message_id": "nope", "part": 0}, 'there is no message "nope"'),
+        ("read_original", {"message_id": "m", "part": 7}, "parts 0 to 0; there is no part 7"),
+        ("read_original", {"message_id": "m", "part": -1}, "`part` must be a whole number from 0 on"),
+        ("read_original", "{nonsense", "not valid JSON"),
+        ("read_original", [1], "one JSON object, not a list"),
+    ],
+)
+async def test_errors_tell_the_model_what_to_do(name: str, arguments: Any, told: str) -> None:
+    spec = SessionSpec().with_context("memory").with_context("soul", text="x")
+    spec = spec.with_context("skills", provider=Failing())
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", spec)
+        await session.append(glassine.user("hello", id="m"))
+        answer = await (await tool(session, name)).call(arguments)
+    assert answer.startswith("Error: ")
+    assert told in answer
+
+
+async def test_a_block_added_later_is_usable_before_the_prompt_shows_it() -> None:
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", SessionSpec().with_context("memory").with_cached_prompt())
+        await session.freeze_prompt()
+        write = await tool(session, "set_context")
+        await session.add_context("todos")
+        assert (await write.call({"label": "todos", "content": "one"})).startswith("Written to todos")
+        assert "todos" not in json.dumps((await tool(session, "set_context")).to_anthropic())
+        assert await session.stale_blocks() == ("todos",)
+        await session.refresh_prompt()
+        assert "todos" in json.dumps((await tool(session, "set_context")).to_anthropic())
