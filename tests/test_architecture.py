@@ -30,7 +30,7 @@ FLOORS = {
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
     "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
     "redaction handles pairing rules skills spec front_matter entries pricing calibration summarising extracting "
-    "overflow binding marking origins loading reminding originals",
+    "overflow binding marking origins loading reminding originals thinking hints explaining showing dialects",
     STORAGE: "providers _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
     "_async.postgres*",
     SHELL: "_async",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .origins import Line
     from .overlays import Overlay
     from .prompt import Freezing, Prompt
+    from .providers import FileContext, SkillBucket, SkillDirectory
     from .records import (
         Check,
         Deletion,
@@ -92,6 +93,7 @@ __all__ = [
     "DriverMissingError",
     "Entry",
     "Event",
+    "FileContext",
     "ForkedStoreError",
     "Freezing",
     "GlassineError",
@@ -125,6 +127,9 @@ __all__ = [
     "SessionInfo",
     "SessionNotFoundError",
     "SessionSpec",
+    "Skill",
+    "SkillBucket",
+    "SkillDirectory",
     "SkillTable",
     "Store",
     "StoreBusyError",
@@ -179,6 +184,7 @@ _HOMES = {
     "origins": ("Line",),
     "overlays": ("Overlay",),
     "prompt": ("Freezing", "Prompt"),
+    "providers": ("FileContext", "SkillBucket", "SkillDirectory"),
     "records": (
         "Check",
         "Deletion",
@@ -195,6 +201,7 @@ _HOMES = {
         "Totals",
         "Usage",
     ),
+    "skills": ("Skill",),
     "spec": ("SessionSpec",),
     "tools": ("ToolDefinition",),
     "view": ("Entry", "View"),

@@ -346,6 +346,7 @@ def _nothing(db: SQLiteDatabase) -> None:
 
 def _squeeze(db: SQLiteDatabase) -> None:
     db.index.squeeze()
+    db.entry_index.squeeze()
 
 
 def _empty_log(db: SQLiteDatabase) -> None:

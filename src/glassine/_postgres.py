@@ -22,7 +22,7 @@ from .errors import (
 )
 from .urls import Location
 
-MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context")
+MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context", "0005_entries")
 PREPARE = 3
 """A statement is prepared on the server when a connection has run it so often: planning costs as much as running."""
 OWN_SCHEMA = "glassine"
@@ -30,6 +30,7 @@ OWN_SCHEMA = "glassine"
 TABLES = (
     *("meta", "namespace", "session", "strand", "node", "body", "external", "spill", "blob", "overlay", "tombstone"),
     *("event", "usage", "quarantine", "words", "copied", "block", "prompt", "lease"),
+    *("entry", "entry_body", "entry_words"),
 )
 # Of a host that is gone without a word, TCP would take hours to tell.
 _CONNECTING = {

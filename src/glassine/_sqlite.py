@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, TypeVarTuple
 import apsw
 
 from . import _queries
+from ._sqlite_entry_index import SQLiteEntryIndex
 from ._sqlite_index import SQLiteIndex
 from .errors import (
     GlassineError,
@@ -31,7 +32,7 @@ Durability = Literal["normal", "full"]
 
 APPLICATION_ID = 0x676C7373
 """`glss`: marks a file as ours, so that another program's database is refused rather than written into."""
-MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context")
+MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context", "0005_entries")
 PAGE_SIZE = 8192
 _CACHE_KIB = 16 * 1024
 
@@ -52,7 +53,7 @@ class Options(NamedTuple):
 class SQLiteDatabase:
     """An open connection with its statements, and the namespace keys it has seen (these never change)."""
 
-    __slots__ = ("connection", "execute", "index", "namespaces", "options", "queries")
+    __slots__ = ("connection", "entry_index", "execute", "index", "namespaces", "options", "queries")
 
     # What a row holds is known by its statement, not by the driver's types.
     execute: Callable[..., Any]
@@ -62,6 +63,7 @@ class SQLiteDatabase:
         self.queries = _queries.load("sqlite")
         self.namespaces: MutableMapping[str, int] = {}
         self.index = SQLiteIndex(self)
+        self.entry_index = SQLiteEntryIndex(self)
         if not options.migrate and not options.memory and not Path(options.path).exists():
             raise_unmigrated(0, options.path)
         try:
@@ -153,6 +155,7 @@ class SQLiteDatabase:
 
     def faults(self) -> list[str]:
         self.index.refresh()
+        self.entry_index.refresh()
         # The index has a check of its own, and can be made anew; what is said of it here is left out.
         return [text for (text,) in self.rows("PRAGMA quick_check(20)") if text != "ok" and "fts5" not in text]
 

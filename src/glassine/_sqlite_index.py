@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -27,7 +27,7 @@ NARROW = 16
 """A scope with this share of the store, or less, is weighed by itself: the engine's weights cost the whole store."""
 FEW = 24
 """How many of the best matches are fetched first, with their messages: most searches need no more."""
-_DAMAGE = (apsw.CorruptError, apsw.SQLError, apsw.ConstraintError)
+DAMAGE = (apsw.CorruptError, apsw.SQLError, apsw.ConstraintError)
 """What statements on a damaged index raise."""
 
 
@@ -101,18 +101,9 @@ class SQLiteIndex:
 
     def _guarded(self, statement: str, parameters: tuple[int, ...]) -> bool:
         """Run a statement on the index. A damaged index must never keep a message from being stored."""
-        db = self._db
-        db.execute("SAVEPOINT words")
-        try:
-            db.execute(statement, parameters)
-            # FTS5 writes what it has gathered when a savepoint begins; what fails there must not wait for the commit.
-            db.execute("SAVEPOINT written")
-            sound = True
-        except _DAMAGE:
-            db.execute("ROLLBACK TO words")
+        sound = guarded(self._db, lambda: self._db.execute(statement, parameters))
+        if not sound:
             self.condemn()
-            sound = False
-        db.execute("RELEASE words")
         return sound
 
     def condemn(self) -> None:
@@ -145,14 +136,14 @@ class SQLiteIndex:
                 written, kept, findable = db.row(db.queries.words_count)
                 if not written == kept == findable:
                     found = [f"of {written} rows, {kept} are kept and {findable} can be found"]
-        except _DAMAGE as error:
+        except DAMAGE as error:
             found = [str(error)]
         return [f"the search index is damaged: {text}" for text in found]
 
     def refresh(self) -> None:
         """Make this connection's picture of the index that of the file: SQLite's own check goes by what the
         connection remembers, and would report what others changed as damage."""
-        with contextlib.suppress(*_DAMAGE):
+        with contextlib.suppress(*DAMAGE):
             self._db.rows(self._db.queries.words_places, ('"none"',))
 
     # -- searching --------------------------------------------------------------------------------------------------
@@ -164,20 +155,20 @@ class SQLiteIndex:
         db = self._db
         expression = f'{to_fts5(form, kinds)} AND scope : "{_scope(*key)}"'
         if not narrow:
-            with self._reading():
+            with reading(self._db):
                 best = db.rows(db.queries.words_best, (expression, FEW))
             for session, strand, seq, score, *row in best:
                 is_there = row[1] is not None  # its id; without one these are words of a message that is gone
                 yield Place(session, strand, seq, score, tuple(row) if is_there else None)
             if len(best) == FEW:
-                with self._reading():
+                with reading(self._db):
                     rest = db.rows(db.queries.words_ranked, (expression, FEW))
                 for place in rest:
                     yield Place(*place)
             return
         self._measure()
         places, found = [], []
-        with self._reading():
+        with reading(self._db):
             rows = db.rows(db.queries.words_measured, (expression,))
         for session, strand, seq, measured in rows:
             length, *counts = map(int, measured.split())
@@ -196,24 +187,41 @@ class SQLiteIndex:
         for phrase in form.phrases:
             alone = to_fts5(Form((phrase,), every=True), kinds)
             expression = f'{alone} AND scope : "{_scope(*key)}" AND scope : "{LONG}"'
-            with self._reading():
+            with reading(self._db):
                 found = set(self._db.rows(self._db.queries.words_places, (expression,)))
             common = found if common is None else common & found
             if not common:
                 return []
         return [Place(*place, 0.0) for place in sorted(common or (), key=lambda place: -place[2])]
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except apsw.CorruptError as error:
-            raise DamagedIndexError(str(error), location=self._db.options.path) from error
-
     def _measure(self) -> None:
         if not self._measures:
             self._db.connection.register_fts5_function("frequencies", _frequencies)
             self._measures = True
+
+
+def guarded(db: SQLiteDatabase, action: Callable[[], object]) -> bool:
+    """Do something to an index. If that is damaged, what was done to it is undone, and False returned."""
+    db.execute("SAVEPOINT words")
+    try:
+        action()
+        # FTS5 writes what it has gathered when a savepoint begins; what fails there must not wait for the commit.
+        db.execute("SAVEPOINT written")
+        sound = True
+    except DAMAGE:
+        db.execute("ROLLBACK TO words")
+        sound = False
+    db.execute("RELEASE words")
+    return sound
+
+
+@contextlib.contextmanager
+def reading(db: SQLiteDatabase) -> Iterator[None]:
+    """Damage that a search meets comes out as DamagedIndexError."""
+    try:
+        yield
+    except apsw.CorruptError as error:
+        raise DamagedIndexError(str(error), location=db.options.path) from error
 
 
 def _scope(ns: int, session: int | None = None) -> str:

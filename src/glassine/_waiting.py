@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+
+
+T = TypeVar("T")
 
 
 def sleep(seconds: float) -> None:
@@ -39,6 +42,24 @@ async def call_async(method: Callable[..., Any], *args: Any) -> Any:
 
     result = await asyncio.to_thread(method, *args)
     return await result if inspect.isawaitable(result) else result
+
+
+def iterate(events: Iterable[T]) -> Iterator[T]:
+    """The items of an iterable."""
+    yield from events
+
+
+async def iterate_async(events: AsyncIterable[T] | Iterable[T]) -> AsyncIterator[T]:
+    """The items of an asynchronous iterable, or of a plain one, which is read in a worker thread."""
+    if isinstance(events, AsyncIterable):
+        async for event in events:
+            yield event
+        return
+    import asyncio
+
+    items, end = iter(events), object()
+    while (event := await asyncio.to_thread(next, items, end)) is not end:
+        yield event  # type: ignore[misc]
 
 
 AWAITS: bool = False

@@ -65,6 +65,14 @@ def judge(original: Original, state: State) -> Verdict:
     return Verdict("diverged", ANOTHER if state.copied is None else CHANGED_HERE)
 
 
+def judge_shared(same: bool, change: int) -> Decision:
+    """What to do with an entry of a namespace that the target has too. `change` is its number there: 0 is what a copy
+    wrote."""
+    if same:
+        return "same"
+    return "diverged" if change else "changed"
+
+
 class Fingerprint:
     """SHA-256 over values, in their order, such that different values never look alike. What the engines write
     differently (truth values) counts as the same."""
@@ -101,9 +109,10 @@ def _bytes(value: Any) -> tuple[bytes, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class CopyProblem:
-    """A session that was not copied. `code` is stable: "diverged" (the target's was changed by others, or is another
-    one: it is left alone), "busy" (others wrote to it, again and again, while it was copied) or "checksum" (what the
-    target holds is not what was read in the source)."""
+    """What was not copied: a session, or (`session_id` is "") something that belongs to its whole namespace. `code` is
+    stable: "diverged" (the target's was changed by others, or is another one: it is left alone), "busy" (others wrote
+    to it, again and again, while it was copied) or "checksum" (what the target holds is not what was read in the
+    source)."""
 
     namespace: str
     session_id: str

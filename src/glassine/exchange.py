@@ -64,6 +64,21 @@ class Place(NamedTuple):
     row: tuple[Any, ...] | None = None
 
 
+class Label(NamedTuple):
+    """The entries of one block: of a session, or of the whole namespace where `session` is 0."""
+
+    ns: int
+    session: int
+    name: str
+
+
+class EntryMatch(NamedTuple):
+    """An index row of an entry that matched; a higher score is better."""
+
+    key: str
+    score: float
+
+
 class Cursor(NamedTuple):
     """The last message that a catching up looked at."""
 

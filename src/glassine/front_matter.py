@@ -10,8 +10,8 @@ import json
 import re
 from typing import Any, Final, NamedTuple
 
-FRONT_MATTER_LIMIT: Final = 65_536
-"""Characters of front matter that are read."""
+FRONT_MATTER_LIMIT: Final = 16_384
+"""Characters of front matter that are read: it is short, and YAML takes its time."""
 
 _FENCED = re.compile(r"---[ \t]*\r?\n(?P<yaml>(?:.*\n)*?)---[ \t]*(?:\r?\n|\Z)")
 _OPENING = re.compile(r"---[ \t]*\r?\n")

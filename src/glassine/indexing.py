@@ -62,11 +62,12 @@ def count(message: Message, counter: TokenCounter) -> int:
 
 
 def _rows(found: list[Piece]) -> tuple[Words, ...]:
-    columns = [_pieces("\n".join([piece.text for piece in found if piece.kind == kind])) for kind in KINDS]
+    columns = [segmented("\n".join([piece.text for piece in found if piece.kind == kind])) for kind in KINDS]
     return tuple(map(Words._make, zip_longest(*columns)))
 
 
-def _pieces(text: str) -> list[str]:
+def segmented(text: str) -> list[str]:
+    """The segmented words of a text, in pieces that an index row can hold. None, if it has no words."""
     tokens = segment(text) if text else ()
     if len(tokens) <= CHUNK_REPEATS:  # nearly always: one piece, or none
         return [" ".join(tokens)] if tokens else []
@@ -74,4 +75,4 @@ def _pieces(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(chunk) for chunk in chunks(tokens)))
 
 
-__all__ = ["ESTIMATOR_VERSION", "INDEX_VERSION", "Words", "count", "same_words", "tokens", "words"]
+__all__ = ["ESTIMATOR_VERSION", "INDEX_VERSION", "Words", "count", "same_words", "segmented", "tokens", "words"]

@@ -34,12 +34,32 @@ def over_result(message_id: str, call_id: str, text: str, reason: str, *, anchor
     return Laying("marker", message_id, text, {"reason": reason, "call": call_id, **data}, anchored)
 
 
+STUBBED = "stubbed"
+"""Why a marker stands for a result that never came: a request was sent with a stub in its place."""
+
+
+def stub(message_id: str, call_id: str, text: str) -> Laying:
+    """A marker that a request had a stub for the result of a call in a message."""
+    return over_result(message_id, call_id, text, STUBBED, anchored=False)
+
+
+def stubbed(overlays: Iterable[Overlay]) -> frozenset[str]:
+    """The calls whose results a request had stubs for."""
+    return frozenset(
+        [
+            overlay.data["call"]
+            for overlay in overlays
+            if overlay.kind == "marker" and overlay.data.get("reason") == STUBBED
+        ]
+    )
+
+
 def by_message(overlays: Iterable[Overlay]) -> dict[str, dict[str, Overlay]]:
     """The markers over results: message id → call id → marker; of several over one result the newest."""
     found: dict[str, dict[str, Overlay]] = {}
     for overlay in overlays:
         call = overlay.data.get("call")
-        if overlay.kind == "marker" and isinstance(call, str):
+        if overlay.kind == "marker" and isinstance(call, str) and overlay.data.get("reason") != STUBBED:
             found.setdefault(overlay.first_id, {})[call] = overlay
     return found
 

@@ -3,7 +3,7 @@
 A *summary* stands for a range of messages on one path. It applies to every path that contains the whole range.
 Where several apply, the outermost wins: what it contains lies beneath it and comes back when it is undone.
 A *marker* stands for one part of a message, a *reminder* after a message; each applies to every path that contains its
-message and, if it has one, its anchor: the leaf when it was laid.
+message; a marker that is anchored only to those that contain the leaf of when it was laid, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Overlay:
     """One overlay of a session.
 
     `first_id` and `last_id` are the ends of its range (the same message for a marker or reminder), `text` is what is
-    shown, `data` what else its maker noted,
+    shown, `data` what else its maker noted, `anchor` is where the leaf was when it was laid,
     `covered_messages`, `covered_bytes` and `covered_tokens` (one estimate for each of `glassine.tokens.FAMILIES`) count
     what it stands for, `supersedes` names the summaries that lay in its range when it was made, and `stale` says that
     a message in its range was deleted since.
@@ -56,6 +56,11 @@ class Overlay:
         return RESERVED_PREFIX + self.id
 
     @property
+    def anchored(self) -> bool:
+        """Whether it shows only where its anchor is on the path."""
+        return self.data.get("anchored") is True
+
+    @property
     def size(self) -> int:
         """Bytes of the summary."""
         return len(self.text.encode("utf-8", "surrogatepass"))
@@ -82,7 +87,9 @@ def beside(path: Path, overlays: Iterable[Overlay]) -> list[Overlay]:
     return [
         overlay
         for overlay in overlays
-        if overlay.kind != "summary" and overlay.first in path and (overlay.anchor is None or overlay.anchor in path)
+        if overlay.kind != "summary"
+        and overlay.first in path
+        and (not overlay.anchored or overlay.anchor is None or overlay.anchor in path)
     ]
 
 

@@ -29,7 +29,7 @@ class Prompt:
 
     `text` is the system prompt, `tools` the definitions frozen with it, `digest` the SHA-256 of both in hexadecimal,
     `reason` says why it was frozen, `number` counts the freezings of the session. `sections` holds (label, digest) of
-    each section. Without a cached prompt `number` is 0.
+    each section. Messages whose number in the session is `since` or more were made on this prompt.
     """
 
     text: str
@@ -39,6 +39,7 @@ class Prompt:
     reason: str
     frozen_at: datetime
     number: int
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,9 @@ def draft(blocks: Sequence[Block], *, originals: bool = True) -> Draft:
     return Draft(text, tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(text, tools))
 
 
-def unfrozen(made: Draft) -> Prompt:
+def unfrozen(made: Draft, since: int) -> Prompt:
     """A draft as a preview shows it before anything is frozen."""
-    return Prompt(made.text, made.tools, made.sections, made.digest, "not frozen", EPOCH, 0)
+    return Prompt(made.text, made.tools, made.sections, made.digest, "not frozen", EPOCH, 0, since)
 
 
 def digest_of(text: str, tools: Sequence[ToolDefinition]) -> str:

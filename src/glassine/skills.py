@@ -31,6 +31,7 @@ SKILL_FILE: Final = "SKILL.md"
 _SHOWN_FILES = 50
 _HASH_CHARS = 8
 _MARKDOWN_START = re.compile(r"^[\s#>*+-]+")
+_UNPRINTABLE = dict.fromkeys([0xFEFF, 0xFFFE, 0xFFFF])
 # What a name may not be on some system or other, with any ending.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 
@@ -63,20 +64,24 @@ def listing(skills: Iterable[Skill]) -> str:
     return "\n".join(lines)
 
 
-def description_of(key: str, text: str) -> Description:
-    """What the text of a skill says of itself: the description in its front matter, or else its first line."""
+def description_of(key: str, text: str, *, in_folder: bool) -> Description:
+    """What the text of a skill says of itself: the description in its front matter, or else its first line.
+
+    One in a folder of its own has to keep to the rules of the format; a plain file may do without front matter.
+    """
     document = front_matter.read(text)
     found = [document.problem] if document.problem else []
-    if document.raw:
+    if document.raw and in_folder:
         found += _name_problems(key, document.fields.get("name", ""))
     description = one_line(document.fields.get("description", ""))
     if len(description) > DESCRIPTION_LIMIT:
         found.append(f"its description has {len(description):,} characters; at most {DESCRIPTION_LIMIT:,} are shown")
     if not description:
         description = first_line(document.body)
-        shown = "its first line is shown" if description else "it has no text either"
-        if document.raw or not document.problem:
-            found.append(f"it has no description; {shown}")
+        if not description:
+            found.append("it has no description, and no text")
+        elif in_folder and not document.problem:
+            found.append("it has no description; its first line is shown")
     return Description(description, found)
 
 
@@ -90,10 +95,8 @@ def first_line(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line: white space of any kind as single spaces, without control characters."""
-    text = " ".join(text.split())
-    return "".join(
-        [ch for ch in text if unicodedata.category(ch) not in ("Cc", "Cs") and ch not in "\ufeff\ufffe\uffff"]
-    )
+    plain = "".join([ch for ch in text if ch.isspace() or unicodedata.category(ch) not in ("Cc", "Cs")])
+    return " ".join(plain.translate(_UNPRINTABLE).split())
 
 
 def _name_problems(key: str, name: str) -> list[str]:
@@ -176,6 +179,12 @@ def checked_key(key: object) -> str:
     return key
 
 
+def check_new_key(key: str) -> None:
+    """Raise InvalidIdError for a key that would be read as another one: endings are left off, SKILL.md is not named."""
+    if any(part.casefold().endswith(".md") for part in key.split("/")):
+        raise InvalidIdError("entry", key, "has a part that ends in .md; a key is given without it")
+
+
 def check_file_key(key: str) -> None:
     """Raise InvalidIdError for a key that some file system could not take as the path of a file."""
     for part in key.split("/"):
@@ -245,6 +254,5 @@ def with_files(body: str, keys: Sequence[str]) -> str:
     if not keys:
         return body
     more = f" and {len(keys) - _SHOWN_FILES} more" if len(keys) > _SHOWN_FILES else ""
-    return (
-        f"{body.rstrip()}\n\nOther files of this skill, loaded by these keys: {', '.join(keys[:_SHOWN_FILES])}{more}\n"
-    )
+    named = ", ".join(keys[:_SHOWN_FILES])
+    return f"{body.rstrip()}\n\nOther files of this skill, loaded by these keys: {named}{more}\n"

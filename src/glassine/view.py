@@ -1,118 +1,63 @@
-"""A view: what a model is sent. The path with its overlays, the frozen prompt, and the tools."""
+"""A view: what a model is sent for one leaf of a conversation, and how it reads in each provider's format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from typing import Any
 
-from .loading import copies, marker_text
-from .marking import Laying, by_message, replaced
+from .explaining import Explanation, Row
+from .dialects import Format, to_request
+from .formats._common import Marks, Note, Request
+from .hints import CacheHints
+from . import indexing
 from .messages import Message, calls, results
-from .originals import preview
-from .overlays import Overlay, summary_message
+from .models import Model
 from .prompt import Prompt
-from .reminding import reminder_message
+from .rules import Limits, Violation, violations
+from .showing import Entry
+from .tokens import FAMILIES, estimate_tokens
 from .tools import ToolDefinition
-from .tree import Position
 
-_NOWHERE = Position(0, 0)
+_NATIVE: dict[str, Format] = {"anthropic": "anthropic", "openai": "openai", "google": "gemini"}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One message of a view. It stands for `messages` stored messages, from `first_id` to `last_id` (none, for a
-    reminder: both name the message it follows); `why` says what made it look other than stored."""
+@dataclass(frozen=True)
+class Tokens:
+    """Estimated tokens of a request, in the family of its model, and the model's `window`."""
 
-    message: Message
-    first_id: str
-    last_id: str
+    system: int
+    tools: int
     messages: int
-    why: tuple[str, ...] = ()
-
-    def shown_as(self, message: Message, why: str) -> Entry:
-        """The entry with another look; itself if nothing changed."""
-        if message is self.message:
-            return self
-        return Entry(message, self.first_id, self.last_id, self.messages, (*self.why, why))
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a store knows of one path: its leaf, the visible messages and summaries, oldest first, and the markers and
-    reminders that apply to it."""
-
-    leaf: str | None
-    pieces: tuple[Message | Overlay, ...]
-    beside: tuple[Overlay, ...]
+    window: int
 
     @property
-    def messages(self) -> list[Message]:
-        """The stored messages that are seen."""
-        return [piece for piece in self.pieces if isinstance(piece, Message)]
-
-    @property
-    def reminders(self) -> list[Overlay]:
-        """The reminders whose messages are seen; a summary hides those it covers."""
-        there = {message.id for message in self.messages}
-        return [overlay for overlay in self.beside if overlay.kind == "reminder" and overlay.first_id in there]
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether every call of the newest step has its result: before, nothing may come between them."""
-        answered: set[str] = set()
-        for piece in reversed(self.pieces):
-            if isinstance(piece, Overlay):
-                return True
-            answered.update(result.id for result in results(piece))
-            if asked := calls(piece):
-                return answered.issuperset(call.id for call in asked)
-            if piece.role != "tool":
-                return True
-        return True
-
-    def with_reminders(self, layings: Iterable[Laying], now: datetime) -> Seen:
-        """What would be seen if these reminders were laid."""
-        laid = [
-            Overlay(
-                id=laying.id,
-                kind="reminder",
-                first_id=laying.message_id,
-                last_id=laying.message_id,
-                text=laying.text,
-                created_at=now,
-                stale=False,
-                supersedes=(),
-                covered_messages=0,
-                covered_bytes=0,
-                covered_tokens=(0, 0, 0, 0, 0),
-                first=_NOWHERE,
-                last=_NOWHERE,
-                order=0,
-                data=laying.data,
-            )
-            for laying in layings
-        ]
-        return Seen(self.leaf, self.pieces, (*self.beside, *laid))
+    def total(self) -> int:
+        return self.system + self.tools + self.messages
 
 
-Step = Callable[[list[Entry]], list[Entry]]
-"""One step of the way from a path to a request. Steps change how entries look, and never what is stored."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """What a model is sent for one leaf: `system` text, `messages`, and the definitions of the `tools`.
 
-    `entries` are the messages with what they stand for. `leaf` is the id of the newest stored message; an answer
-    belongs below it.
+    `entries` are the messages with what they stand for. `leaf` is the id of the newest stored message, below which the
+    answer belongs; `active` the active leaf when the view was made. `facts` is what is known of the model, `hints` says
+    where cache breakpoints belong, `route` by which way the provider is reached, `started_at` when the view was made.
+    `notes` tell what was changed on the way.
     """
 
     session_id: str
     leaf: str | None
+    active: str | None
     model: str | None
+    facts: Model
     prompt: Prompt | None
     entries: tuple[Entry, ...]
+    notes: tuple[Note, ...]
+    hints: CacheHints
+    route: str | None
+    started_at: datetime
 
     @property
     def system(self) -> str:
@@ -122,93 +67,117 @@ class View:
     def tools(self) -> tuple[ToolDefinition, ...]:
         return () if self.prompt is None else self.prompt.tools
 
-    @property
+    @cached_property
     def messages(self) -> list[Message]:
         return [entry.message for entry in self.entries]
 
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Estimated tokens of what is sent, counted when first asked for."""
+        family = self.facts.family
+        number = FAMILIES.index(family)
+        tools = "\n".join([str(tool.to_dict()) for tool in self.tools])
+        return Tokens(
+            estimate_tokens(self.system, family),
+            estimate_tokens(tools, family),
+            sum([indexing.tokens(message)[number] for message in self.messages]),
+            self.facts.context_window,
+        )
 
-def entries(seen: Seen, steps: Iterable[Step]) -> tuple[Entry, ...]:
-    """The entries of a path, after all steps."""
-    found = [_entry(piece) for piece in seen.pieces]
-    for step in steps:
-        found = step(found)
-    return tuple(found)
+    def fits(self, reserve: int = 0) -> bool:
+        """Whether the request, by its estimate, leaves `reserve` tokens of the model's window for the answer."""
+        return self.tokens.total + reserve <= self.facts.context_window
 
+    # -- formats ----------------------------------------------------------------------------------------------------
 
-def markers(overlays: Sequence[Overlay]) -> Step:
-    """The step that shows markers in the place of what they lie over."""
-    over = by_message(overlays)
+    def to_anthropic(self) -> dict[str, Any]:
+        """Keyword arguments for `client.messages.create(max_tokens=…, **…)` of the `anthropic` SDK."""
+        return self.request("anthropic").arguments
 
-    def step(found: list[Entry]) -> list[Entry]:
-        if not over:
-            return found
-        return [
-            entry.shown_as(
-                replaced(entry.message, {call: marker.text for call, marker in over[entry.message.id].items()}),
-                "marker",
+    def to_openai(self) -> dict[str, Any]:
+        """Keyword arguments for `client.chat.completions.create(**…)` of the `openai` SDK."""
+        return self.request("openai").arguments
+
+    def to_openai_responses(self) -> dict[str, Any]:
+        """Keyword arguments for `client.responses.create(**…)` of the `openai` SDK."""
+        return self.request("openai_responses").arguments
+
+    def to_gemini(self) -> dict[str, Any]:
+        """Keyword arguments for `client.models.generate_content(**…)` of the `google-genai` SDK."""
+        return self.request("gemini").arguments
+
+    def to_ai_sdk(self) -> dict[str, Any]:
+        """What the AI SDK's `generateText` takes, as plain data: `system`, `messages`, `tools`."""
+        return self.request("ai_sdk").arguments
+
+    def request(self, format: Format) -> Request:
+        """The request in one format, with notes on what that format cannot carry or made to look otherwise."""
+        marks = Marks()
+        if format == "anthropic" and self.facts.cache.kind == "explicit" and self.hints.retention != "none":
+            marks = Marks(self.hints.prefix, self.hints.messages, "1h" if self.hints.retention == "long" else "5m")
+        made = to_request(
+            format,
+            self.messages,
+            system=self.system,
+            tools=[tool.to_dict() for tool in self.tools],
+            model=self.model,
+            marks=marks,
+        )
+        if format in ("openai", "openai_responses") and self.facts.provider == "openai":
+            made.arguments.update(self._openai_cache())
+        return made
+
+    def _openai_cache(self) -> dict[str, Any]:
+        if self.hints.retention == "none":
+            return {}
+        # Requests of one session go to the machine that has its prefix.
+        more = {"prompt_cache_key": self.session_id[:64]}
+        return {**more, "prompt_cache_retention": "24h"} if self.hints.retention == "long" else more
+
+    # -- checks -----------------------------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The ids of the calls in the newest step that have no result yet. Their tools are to be run first."""
+        answered: set[str] = set()
+        for message in reversed(self.messages):
+            answered.update(result.id for result in results(message))
+            if asked := calls(message):
+                return tuple([call.id for call in asked if call.id not in answered])
+            if message.role != "tool":
+                break
+        return ()
+
+    def validate(self, format: Format | None = None) -> list[Violation]:
+        """What a strict provider would refuse in this request, before money is spent; [] when nothing.
+
+        `format` is the API to be called, the model's own if None. The answer's length is not known here: a limit on it
+        is not judged.
+        """
+        api = format or _NATIVE.get(self.facts.provider, "openai")
+        if api == "ai_sdk":
+            raise ValueError("the AI SDK is no provider; name the API that it will call")
+        body = self.request(api).arguments
+        if api == "anthropic":
+            body = {"max_tokens": 1, **body}
+        limits = Limits(context_window=self.facts.context_window, input_tokens=self.tokens.total)
+        return violations(api, body, facts=limits)
+
+    def explain(self) -> Explanation:
+        """What the request is made of and why it looks as it does: a table for people, `to_dict()` for programs."""
+        number = FAMILIES.index(self.facts.family)
+        rows = [
+            Row(
+                entry.message.id,
+                entry.message.role,
+                entry.first_id,
+                entry.last_id,
+                entry.messages,
+                indexing.tokens(entry.message)[number],
+                entry.why,
             )
-            if entry.message.id in over
-            else entry
-            for entry in found
+            for entry in self.entries
         ]
-
-    return step
-
-
-def unloads(found: list[Entry]) -> list[Entry]:
-    """The step that takes out bodies whose unloading stands on the path, though no marker lies over them: a host may
-    store a load after its unload was done."""
-    texts: dict[str, dict[str, str]] = {}
-    for copy in copies([entry.message for entry in found]):
-        if copy.unloaded:
-            texts.setdefault(copy.message_id, {})[copy.call_id] = marker_text(copy.key)
-    if not texts:
-        return found
-    return [
-        entry.shown_as(replaced(entry.message, texts[entry.message.id]), "unloaded")
-        if entry.message.id in texts
-        else entry
-        for entry in found
-    ]
-
-
-def without_unloaded(messages: Sequence[Message]) -> list[Message]:
-    """A history with the bodies taken out whose unloading stands on it."""
-    return [entry.message for entry in unloads([Entry(message, message.id, message.id, 1) for message in messages])]
-
-
-def reminders(overlays: Sequence[Overlay]) -> Step:
-    """The step that puts reminders after their messages."""
-    after: dict[str, list[Overlay]] = {}
-    for overlay in overlays:
-        if overlay.kind == "reminder":
-            after.setdefault(overlay.first_id, []).append(overlay)
-
-    def step(found: list[Entry]) -> list[Entry]:
-        if not after:
-            return found
-        shown = []
-        for entry in found:
-            shown.append(entry)
-            shown += [
-                Entry(reminder_message(overlay), overlay.first_id, overlay.first_id, 0, ("reminder",))
-                for overlay in after.get(entry.message.id, ())
-            ]
-        return shown
-
-    return step
-
-
-def previews(readable: bool) -> Step:
-    """The step that shortens what is too long for a row. `readable`: there is a tool that reads the whole."""
-
-    def step(found: list[Entry]) -> list[Entry]:
-        return [entry.shown_as(preview(entry.message, readable=readable), "preview") for entry in found]
-
-    return step
-
-
-def _entry(piece: Message | Overlay) -> Entry:
-    if isinstance(piece, Overlay):
-        return Entry(summary_message(piece), piece.first_id, piece.last_id, piece.covered_messages, ("summary",))
-    return Entry(piece, piece.id, piece.id, 1)
+        return Explanation(
+            self.session_id, self.leaf, self.facts, self.prompt, self.tokens, self.hints, rows, self.notes
+        )

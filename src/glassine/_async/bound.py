@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .._waiting import AWAITS_ASYNC, AsyncGate, call_async, sleep_async
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
+from ..entries import listing, results_text
 from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
 from ..origins import Line, rewritten
 from ..searching import parse_query
@@ -98,7 +99,8 @@ class AsyncStoredBlock(_Unwritten):
         self._context = context
 
     async def get(self) -> str:
-        return "\n".join([line.text for line in await self.lines()])
+        context = self._context
+        return (await context.engine.get_block(context.ref, self.spec.scope, self.spec.label)).content
 
     async def lines(self) -> list[Line]:
         """The lines, with the messages that wrote them."""
@@ -130,8 +132,6 @@ class AsyncStoredEntries(_Unwritten):
         self._context = context
 
     async def get(self) -> str:
-        from ..entries import listing
-
         context, spec = self._context, self.spec
         if self.kind == "searchable":
             count = await context.engine.count_entries(context.ref, spec.scope, spec.label)
@@ -146,8 +146,6 @@ class AsyncStoredEntries(_Unwritten):
         )
 
     async def search(self, query: str) -> str:
-        from ..entries import results_text
-
         context, spec = self._context, self.spec
         found = await context.engine.search_entries(
             context.ref, spec.scope, spec.label, parse_query(query), MAX_RESULTS

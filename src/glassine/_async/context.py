@@ -17,6 +17,8 @@ from ..origins import Line
 from ..prompt import Draft, Prompt, changed, draft
 from ..records import Ref
 from ..reminding import due
+from ..showing import Seen
+from ..skills import key_for
 from ..spec import BlockSpec, SessionSpec, check_free
 from ..tools import (
     ORIGINAL_CHARS,
@@ -29,7 +31,6 @@ from ..tools import (
     UnloadContext,
     intent,
 )
-from ..view import Seen
 from .bound import AsyncBound, AsyncStoredBlock, bind
 from .engine import AsyncEngine
 
@@ -58,7 +59,7 @@ class AsyncContext:
 
     async def blocks(self) -> list[Block]:
         """All blocks as they are now, in the order of the prompt."""
-        return [await self._look(bound) for bound in list(self._bound.values())]
+        return await self._look_at(list(self._bound.values()), True)
 
     async def block(self, label: str) -> Block:
         return await self._look(self.bound(label))
@@ -98,7 +99,7 @@ class AsyncContext:
 
     async def render(self) -> Draft:
         """The prompt as it would be frozen now."""
-        return draft(await self.blocks())
+        return draft(await self._look_at(list(self._bound.values()), False))
 
     async def frozen(self) -> Prompt | None:
         """The frozen prompt, if there is one."""
@@ -110,9 +111,11 @@ class AsyncContext:
         if found is not None:
             return found
         async with self._gate:
-            if self._frozen is None or self.cached:
-                self._frozen = await self._freeze(await self.render(), "first request", -1)
-            return self._frozen
+            found = self._frozen
+            if found is None or self.cached:
+                found = await self._freeze(await self.render(), "first request", -1)
+                self._frozen = found
+            return found
 
     async def refresh(self, reason: str) -> Prompt:
         """Render the prompt anew from its blocks, and freeze that."""
@@ -132,7 +135,8 @@ class AsyncContext:
         if self.cached:
             return await self.engine.freeze(self.ref, made, reason, expected, self.now())
         number = 1 if self._frozen is None else self._frozen.number + 1
-        return Prompt(made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number)
+        since = await self.engine.next_number(self.ref)
+        return Prompt(made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number, since)
 
     # -- tools ------------------------------------------------------------------------------------------------------
 
@@ -172,8 +176,6 @@ class AsyncContext:
             leaf = await self.engine.leaf(self.ref)
             message_id = leaf.id if leaf is not None else None
         if bound.kind in ("searchable", "loadable"):
-            from ..skills import key_for
-
             key = key_for(meant.title, meant.content)
             described = meant.description
             if described is None and bound.kind == "loadable":
@@ -248,14 +250,30 @@ class AsyncContext:
     async def _look(self, bound: AsyncBound) -> Block:
         return self._block(bound, await bound.get())
 
-    def _block(self, bound: AsyncBound, content: str) -> Block:
+    async def _look_at(self, all_bound: list[AsyncBound], counted: bool) -> list[Block]:
+        """Blocks as they are now, what is stored of them read at once. Without `counted`, tokens only where the prompt
+        shows them."""
+        stored = None
+        found = []
+        for bound in all_bound:
+            if isinstance(bound, AsyncStoredBlock):
+                if stored is None:
+                    stored = await self.engine.get_blocks(self.ref)
+                there = stored.get((bound.spec.scope, bound.spec.label))
+                content = "" if there is None else there.content
+            else:
+                content = await bound.get()
+            found.append(self._block(bound, content, counted or bound.spec.max_tokens is not None))
+        return found
+
+    def _block(self, bound: AsyncBound, content: str, counted: bool = True) -> Block:
         spec = bound.spec
         return Block(
             spec.label,
             bound.kind,
             spec.description,
             content,
-            self.count(content) if content else 0,
+            self.count(content) if content and counted else 0,
             spec.max_tokens,
             spec.scope,
             bound.writable,

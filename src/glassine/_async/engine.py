@@ -9,6 +9,7 @@ from .._spool import Spool
 from ..blocks import Scope
 from ..copying import Original, State
 from ..drafting import Draft
+from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
 from ..marking import Laying
 from ..messages import Message
@@ -30,7 +31,8 @@ from ..records import (
     Totals,
     Usage,
 )
-from ..view import Seen
+from ..searching import Query
+from ..showing import Seen
 from .database import AsyncDriver
 from .ops import (
     appending,
@@ -39,11 +41,14 @@ from .ops import (
     context,
     copying,
     editing,
+    entries,
     ingesting,
     overlaying,
     reading,
+    recording,
     searching,
     sessions,
+    sharing,
 )
 
 
@@ -153,8 +158,22 @@ class AsyncEngine:
     async def seen(self, ref: Ref, leaf: str | None) -> Seen:
         return await self._read(reading.seen, ref, leaf)
 
+    async def record(
+        self, ref: Ref, draft: Draft | None, below: recording.Below | None, usage: Usage | None, now: int
+    ) -> None:
+        await self._write(recording.record, ref, draft, below, usage, now)
+
+    async def revise(self, ref: Ref, draft: Draft, usage: Usage | None, now: int) -> bool:
+        return await self._write(recording.revise, ref, draft, usage, now)
+
+    async def next_number(self, ref: Ref) -> int:
+        return await self._read(reading.next_number, ref)
+
     async def get_block(self, ref: Ref, scope: Scope, label: str) -> context.Stored:
         return await self._read(context.get_block, ref, scope, label)
+
+    async def get_blocks(self, ref: Ref) -> dict[tuple[Scope, str], context.Stored]:
+        return await self._read(context.get_blocks, ref)
 
     async def swap_block(
         self, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int
@@ -175,6 +194,68 @@ class AsyncEngine:
 
     async def drop_lease(self, ref: Ref, name: str, holder: str) -> None:
         await self._write(context.drop_lease, ref, name, holder)
+
+    async def put_entry(
+        self,
+        ref: Ref,
+        scope: Scope,
+        label: str,
+        key: str,
+        description: str | None,
+        content: str,
+        message_id: str | None,
+        now: int,
+    ) -> bool:
+        """Write an entry. Returns whether it replaced one."""
+        draft = drafted(key, description, content, message_id)
+        return await self._write_once(entries.put, ref, scope, label, draft, "any", now) == "replaced"
+
+    async def put_entry_if(
+        self,
+        ref: Ref,
+        scope: Scope,
+        label: str,
+        when: When,
+        key: str,
+        description: str | None,
+        content: str,
+        message_id: str | None,
+        now: int,
+    ) -> Put:
+        """The same, only where `when` holds."""
+        draft = drafted(key, description, content, message_id)
+        return await self._write_once(entries.put, ref, scope, label, draft, when, now)
+
+    async def get_entry(self, ref: Ref, scope: Scope, label: str, key: str) -> Entry | None:
+        return await self._read(entries.get, ref, scope, label, key) if is_key(key) else None
+
+    async def remove_entry(self, ref: Ref, scope: Scope, label: str, key: str, now: int) -> bool:
+        return is_key(key) and await self._write_once(entries.remove, ref, scope, label, key, now)
+
+    async def list_entries(self, ref: Ref, scope: Scope, label: str) -> list[EntryInfo]:
+        return await self._read(entries.listing, ref, scope, label)
+
+    async def count_entries(self, ref: Ref, scope: Scope, label: str) -> int:
+        return await self._read(entries.count, ref, scope, label)
+
+    async def search_entries(self, ref: Ref, scope: Scope, label: str, query: Query, limit: int) -> list[EntryHit]:
+        """The best matches. What waits to be indexed is indexed first, and a damaged index made anew."""
+        while True:
+            try:
+                found = await self._read(entries.search, ref, scope, label, query, limit)
+            except DamagedIndexError:
+                await self._write(entries.condemn)
+                found = None
+            if found is not None:
+                return found
+            await self.catch_up_entries(False)
+
+    async def catch_up_entries(self, anew: bool) -> None:
+        """Index the entries that are not indexed as this version would, or (`anew`) all."""
+        more = anew or await self._read(entries.waits)
+        while more:
+            more = await self._write(entries.catch_up, anew)
+            anew = False
 
     async def info(self, ref: Ref) -> SessionInfo | None:
         return await self._read(sessions.info, ref)
@@ -249,3 +330,19 @@ class AsyncEngine:
 
     async def copy_bury(self, ref: Ref, change: int, deleted_at: int) -> bool:
         return await self._write(copying.bury, ref, change, deleted_at)
+
+    async def copy_shared(self, namespace: str, after: tuple[str, str]) -> sharing.Page:
+        return await self._read(sharing.page, namespace, after)
+
+    async def copy_shared_put(
+        self, namespace: str, rows: Sequence[tuple[Any, Any]], dry_run: bool
+    ) -> list[tuple[str, str]]:
+        return await self._write(sharing.put, namespace, rows, dry_run)
+
+    async def copy_shared_deleted(self, namespace: str) -> list[tuple[str, str]]:
+        return await self._read(sharing.deleted, namespace)
+
+    async def copy_shared_drop(
+        self, namespace: str, gone: Sequence[tuple[str, str]], dry_run: bool, now: int
+    ) -> list[tuple[str, str]]:
+        return await self._write(sharing.drop, namespace, gone, dry_run, now)

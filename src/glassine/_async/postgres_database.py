@@ -14,6 +14,7 @@ from .. import _postgres
 from ..exchange import Facts
 from ..tree import Span
 from .database import AsyncDatabase
+from .postgres_entry_index import AsyncPostgresEntryIndex
 from .postgres_index import AsyncPostgresIndex
 
 T = TypeVar("T")
@@ -31,6 +32,7 @@ class AsyncPostgresDatabase:
         self.queries = _postgres.queries(False)
         self.namespaces: MutableMapping[str, int] = {}
         self.index = AsyncPostgresIndex(self)
+        self.entry_index = AsyncPostgresEntryIndex(self)
         self.committing = False
         self._cursor = AsyncRawCursor(connection)
         self._options, self._schema = options, schema

@@ -171,10 +171,12 @@ class AsyncStore(AsyncOpening):
         """
         if await self._engine.search_waits():
             await self._catch_up(False, progress)
+        await self._engine.catch_up_entries(False)
 
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the whole index and all token totals anew from the messages, for all namespaces."""
         await self._catch_up(True, progress)
+        await self._engine.catch_up_entries(True)
 
     async def _catch_up(self, anew: bool, progress: Callable[[int, int], None] | None) -> None:
         step = await self._engine.catch_up(anew, Cursor(), 0)

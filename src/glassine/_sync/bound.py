@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .._waiting import AWAITS, Gate, call, sleep
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
+from ..entries import listing, results_text
 from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
 from ..origins import Line, rewritten
 from ..searching import parse_query
@@ -99,7 +100,8 @@ class StoredBlock(_Unwritten):
         self._context = context
 
     def get(self) -> str:
-        return "\n".join([line.text for line in self.lines()])
+        context = self._context
+        return context.engine.get_block(context.ref, self.spec.scope, self.spec.label).content
 
     def lines(self) -> list[Line]:
         """The lines, with the messages that wrote them."""
@@ -129,8 +131,6 @@ class StoredEntries(_Unwritten):
         self._context = context
 
     def get(self) -> str:
-        from ..entries import listing
-
         context, spec = self._context, self.spec
         if self.kind == "searchable":
             count = context.engine.count_entries(context.ref, spec.scope, spec.label)
@@ -145,8 +145,6 @@ class StoredEntries(_Unwritten):
         )
 
     def search(self, query: str) -> str:
-        from ..entries import results_text
-
         context, spec = self._context, self.spec
         found = context.engine.search_entries(context.ref, spec.scope, spec.label, parse_query(query), MAX_RESULTS)
         return results_text(found)

@@ -18,6 +18,8 @@ from ..origins import Line
 from ..prompt import Draft, Prompt, changed, draft
 from ..records import Ref
 from ..reminding import due
+from ..showing import Seen
+from ..skills import key_for
 from ..spec import BlockSpec, SessionSpec, check_free
 from ..tools import (
     ORIGINAL_CHARS,
@@ -30,7 +32,6 @@ from ..tools import (
     UnloadContext,
     intent,
 )
-from ..view import Seen
 from .bound import Bound, StoredBlock, bind
 from .engine import Engine
 
@@ -59,7 +60,7 @@ class Context:
 
     def blocks(self) -> list[Block]:
         """All blocks as they are now, in the order of the prompt."""
-        return [self._look(bound) for bound in list(self._bound.values())]
+        return self._look_at(list(self._bound.values()), True)
 
     def block(self, label: str) -> Block:
         return self._look(self.bound(label))
@@ -99,7 +100,7 @@ class Context:
 
     def render(self) -> Draft:
         """The prompt as it would be frozen now."""
-        return draft(self.blocks())
+        return draft(self._look_at(list(self._bound.values()), False))
 
     def frozen(self) -> Prompt | None:
         """The frozen prompt, if there is one."""
@@ -111,9 +112,11 @@ class Context:
         if found is not None:
             return found
         with self._gate:
-            if self._frozen is None or self.cached:
-                self._frozen = self._freeze(self.render(), "first request", -1)
-            return self._frozen
+            found = self._frozen
+            if found is None or self.cached:
+                found = self._freeze(self.render(), "first request", -1)
+                self._frozen = found
+            return found
 
     def refresh(self, reason: str) -> Prompt:
         """Render the prompt anew from its blocks, and freeze that."""
@@ -133,7 +136,8 @@ class Context:
         if self.cached:
             return self.engine.freeze(self.ref, made, reason, expected, self.now())
         number = 1 if self._frozen is None else self._frozen.number + 1
-        return Prompt(made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number)
+        since = self.engine.next_number(self.ref)
+        return Prompt(made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number, since)
 
     # -- tools ------------------------------------------------------------------------------------------------------
 
@@ -173,8 +177,6 @@ class Context:
             leaf = self.engine.leaf(self.ref)
             message_id = leaf.id if leaf is not None else None
         if bound.kind in ("searchable", "loadable"):
-            from ..skills import key_for
-
             key = key_for(meant.title, meant.content)
             described = meant.description
             if described is None and bound.kind == "loadable":
@@ -249,14 +251,30 @@ class Context:
     def _look(self, bound: Bound) -> Block:
         return self._block(bound, bound.get())
 
-    def _block(self, bound: Bound, content: str) -> Block:
+    def _look_at(self, all_bound: list[Bound], counted: bool) -> list[Block]:
+        """Blocks as they are now, what is stored of them read at once. Without `counted`, tokens only where the prompt
+        shows them."""
+        stored = None
+        found = []
+        for bound in all_bound:
+            if isinstance(bound, StoredBlock):
+                if stored is None:
+                    stored = self.engine.get_blocks(self.ref)
+                there = stored.get((bound.spec.scope, bound.spec.label))
+                content = "" if there is None else there.content
+            else:
+                content = bound.get()
+            found.append(self._block(bound, content, counted or bound.spec.max_tokens is not None))
+        return found
+
+    def _block(self, bound: Bound, content: str, counted: bool = True) -> Block:
         spec = bound.spec
         return Block(
             spec.label,
             bound.kind,
             spec.description,
             content,
-            self.count(content) if content else 0,
+            self.count(content) if content and counted else 0,
             spec.max_tokens,
             spec.scope,
             bound.writable,

@@ -10,6 +10,7 @@ from .._ids import check_id
 from .._spool import Spool
 from ..copying import (
     ANOTHER,
+    CHANGED_HERE,
     DELETED_THERE,
     CopyProblem,
     CopyReport,
@@ -52,6 +53,7 @@ class Copying:
                         progress(done, max(done, total))
                 last = originals[-1].key
             self._deletions(name)
+            self._shared(name)
         counts = self._counts
         return CopyReport(
             namespaces=tuple(namespaces),
@@ -157,6 +159,24 @@ class Copying:
                 self._target.copy_bury(ref, change, deleted_at)
         elif state.copied is not None:
             self._problem(ref, "diverged", DELETED_THERE)
+
+    def _shared(self, namespace: str) -> None:
+        """The entries of the namespace itself, one by one: what a copy wrote, and nobody since, is brought up to date."""
+        after: tuple[str, str] | None = ("", "")
+        while after is not None:
+            page = self._source.copy_shared(namespace, after)
+            if page.rows:
+                left = self._target.copy_shared_put(namespace, page.rows, self._dry_run)
+                self._shared_problems(namespace, left, CHANGED_HERE)
+            after = page.next
+        if gone := self._source.copy_shared_deleted(namespace):
+            left = self._target.copy_shared_drop(namespace, gone, self._dry_run, self._now())
+            self._shared_problems(namespace, left, DELETED_THERE)
+
+    def _shared_problems(self, namespace: str, left: Sequence[tuple[str, str]], reason: str) -> None:
+        for label, key in left:
+            detail = f"entry {key!r} of {label!r} belongs to the whole namespace: {reason}"
+            self._problems.append(CopyProblem(namespace, "", "diverged", detail))
 
     def _problem(self, ref: Ref, code: Fault, detail: str) -> None:
         self._problems.append(CopyProblem(ref.namespace, ref.session, code, detail))

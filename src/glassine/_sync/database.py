@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from .._queries import Queries
-from ..exchange import Facts, Place
+from ..exchange import EntryMatch, Facts, Label, Place
 from ..indexing import Words
 from ..searching import Form
 from ..tree import Span
@@ -53,6 +53,9 @@ class Database(Protocol):
 
     @property
     def index(self) -> Index: ...
+
+    @property
+    def entry_index(self) -> EntryIndex: ...
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """All rows of a statement."""
@@ -117,3 +120,38 @@ class Index(Protocol):
 
     def across(self, kinds: Sequence[str], form: Form, key: tuple[int, int | None]) -> list[Place]:
         """Messages of several rows that hold all phrases, though no single row does."""
+
+
+class EntryIndex(Protocol):
+    """The full-text index of entries, apart from that of messages. Its rows are written in the transaction of their
+    entry, which has `docs` of them, from `doc` on."""
+
+    def add(self, label: Label, key: str, rows: Sequence[str]) -> int | None:
+        """Write the rows of an entry. Returns its `doc`, None if it has no words."""
+
+    def drop(self, label: Label, key: str, doc: int | None, docs: int) -> None:
+        """Remove the rows of an entry; nothing finds them from here on."""
+
+    def drop_session(self, session: tuple[int, int]) -> None:
+        """Remove all rows of a session: (namespace, session)."""
+
+    def waits(self) -> bool:
+        """Whether an entry must be indexed before a search sees everything."""
+
+    def is_broken(self) -> bool:
+        """Whether the index was found damaged."""
+
+    def condemn(self) -> None:
+        """Note that the index is damaged: it is made anew before the next search."""
+
+    def start_anew(self) -> None:
+        """Throw the index away, to be made again from the entries."""
+
+    def faults(self) -> list[str]:
+        """What is wrong with the index."""
+
+    def matches(self, label: Label, form: Form) -> list[EntryMatch]:
+        """The rows that match, in no order: an entry of several rows may come several times."""
+
+    def across(self, label: Label, form: Form) -> list[str]:
+        """Keys of entries of several rows that hold all phrases, though perhaps no single row does."""

@@ -10,6 +10,7 @@ from .._spool import Spool
 from ..blocks import Scope
 from ..copying import Original, State
 from ..drafting import Draft
+from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
 from ..marking import Laying
 from ..messages import Message
@@ -31,7 +32,8 @@ from ..records import (
     Totals,
     Usage,
 )
-from ..view import Seen
+from ..searching import Query
+from ..showing import Seen
 from .database import Driver
 from .ops import (
     appending,
@@ -40,11 +42,14 @@ from .ops import (
     context,
     copying,
     editing,
+    entries,
     ingesting,
     overlaying,
     reading,
+    recording,
     searching,
     sessions,
+    sharing,
 )
 
 
@@ -152,8 +157,22 @@ class Engine:
     def seen(self, ref: Ref, leaf: str | None) -> Seen:
         return self._read(reading.seen, ref, leaf)
 
+    def record(
+        self, ref: Ref, draft: Draft | None, below: recording.Below | None, usage: Usage | None, now: int
+    ) -> None:
+        self._write(recording.record, ref, draft, below, usage, now)
+
+    def revise(self, ref: Ref, draft: Draft, usage: Usage | None, now: int) -> bool:
+        return self._write(recording.revise, ref, draft, usage, now)
+
+    def next_number(self, ref: Ref) -> int:
+        return self._read(reading.next_number, ref)
+
     def get_block(self, ref: Ref, scope: Scope, label: str) -> context.Stored:
         return self._read(context.get_block, ref, scope, label)
+
+    def get_blocks(self, ref: Ref) -> dict[tuple[Scope, str], context.Stored]:
+        return self._read(context.get_blocks, ref)
 
     def swap_block(self, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int) -> bool:
         return self._write_once(context.swap_block, ref, scope, label, expected, lines, now)
@@ -172,6 +191,68 @@ class Engine:
 
     def drop_lease(self, ref: Ref, name: str, holder: str) -> None:
         self._write(context.drop_lease, ref, name, holder)
+
+    def put_entry(
+        self,
+        ref: Ref,
+        scope: Scope,
+        label: str,
+        key: str,
+        description: str | None,
+        content: str,
+        message_id: str | None,
+        now: int,
+    ) -> bool:
+        """Write an entry. Returns whether it replaced one."""
+        draft = drafted(key, description, content, message_id)
+        return self._write_once(entries.put, ref, scope, label, draft, "any", now) == "replaced"
+
+    def put_entry_if(
+        self,
+        ref: Ref,
+        scope: Scope,
+        label: str,
+        when: When,
+        key: str,
+        description: str | None,
+        content: str,
+        message_id: str | None,
+        now: int,
+    ) -> Put:
+        """The same, only where `when` holds."""
+        draft = drafted(key, description, content, message_id)
+        return self._write_once(entries.put, ref, scope, label, draft, when, now)
+
+    def get_entry(self, ref: Ref, scope: Scope, label: str, key: str) -> Entry | None:
+        return self._read(entries.get, ref, scope, label, key) if is_key(key) else None
+
+    def remove_entry(self, ref: Ref, scope: Scope, label: str, key: str, now: int) -> bool:
+        return is_key(key) and self._write_once(entries.remove, ref, scope, label, key, now)
+
+    def list_entries(self, ref: Ref, scope: Scope, label: str) -> list[EntryInfo]:
+        return self._read(entries.listing, ref, scope, label)
+
+    def count_entries(self, ref: Ref, scope: Scope, label: str) -> int:
+        return self._read(entries.count, ref, scope, label)
+
+    def search_entries(self, ref: Ref, scope: Scope, label: str, query: Query, limit: int) -> list[EntryHit]:
+        """The best matches. What waits to be indexed is indexed first, and a damaged index made anew."""
+        while True:
+            try:
+                found = self._read(entries.search, ref, scope, label, query, limit)
+            except DamagedIndexError:
+                self._write(entries.condemn)
+                found = None
+            if found is not None:
+                return found
+            self.catch_up_entries(False)
+
+    def catch_up_entries(self, anew: bool) -> None:
+        """Index the entries that are not indexed as this version would, or (`anew`) all."""
+        more = anew or self._read(entries.waits)
+        while more:
+            more = self._write(entries.catch_up, anew)
+            anew = False
 
     def info(self, ref: Ref) -> SessionInfo | None:
         return self._read(sessions.info, ref)
@@ -244,3 +325,17 @@ class Engine:
 
     def copy_bury(self, ref: Ref, change: int, deleted_at: int) -> bool:
         return self._write(copying.bury, ref, change, deleted_at)
+
+    def copy_shared(self, namespace: str, after: tuple[str, str]) -> sharing.Page:
+        return self._read(sharing.page, namespace, after)
+
+    def copy_shared_put(self, namespace: str, rows: Sequence[tuple[Any, Any]], dry_run: bool) -> list[tuple[str, str]]:
+        return self._write(sharing.put, namespace, rows, dry_run)
+
+    def copy_shared_deleted(self, namespace: str) -> list[tuple[str, str]]:
+        return self._read(sharing.deleted, namespace)
+
+    def copy_shared_drop(
+        self, namespace: str, gone: Sequence[tuple[str, str]], dry_run: bool, now: int
+    ) -> list[tuple[str, str]]:
+        return self._write(sharing.drop, namespace, gone, dry_run, now)

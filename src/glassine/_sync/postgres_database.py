@@ -15,6 +15,7 @@ from .. import _postgres
 from ..exchange import Facts
 from ..tree import Span
 from .database import Database
+from .postgres_entry_index import PostgresEntryIndex
 from .postgres_index import PostgresIndex
 
 T = TypeVar("T")
@@ -32,6 +33,7 @@ class PostgresDatabase:
         self.queries = _postgres.queries(False)
         self.namespaces: MutableMapping[str, int] = {}
         self.index = PostgresIndex(self)
+        self.entry_index = PostgresEntryIndex(self)
         self.committing = False
         self._cursor = RawCursor(connection)
         self._options, self._schema = options, schema

@@ -14,12 +14,15 @@ from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
+from ..explaining import Explanation
+from ..hints import Retention
 from ..indexing import count
 from ..loading import Loaded
 from ..messages import Message, MessageLike, Role, to_micros
+from ..models import Model
 from ..origins import Line
 from ..overlays import Overlay
-from ..prompt import Freezing, Prompt, unfrozen
+from ..prompt import Freezing, Prompt
 from ..records import (
     Check,
     Deletion,
@@ -36,10 +39,13 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
+from ..showing import without_unloaded
 from ..spec import SessionSpec, block_spec
 from ..tokens import TokenCounter
-from ..view import View, entries, markers, previews, reminders, unloads, without_unloaded
+from ..view import View
 from .context import Context, Tool
+from .recording import Recording, record, run_tools
+from .viewing import Wanted, look
 
 if TYPE_CHECKING:
     from .store import Store
@@ -411,17 +417,66 @@ class Session:
         """
         return self._context.read_original(_id(message_id), part, start, length)
 
-    def view(self, model: str | None = None, *, leaf: Place | None = None) -> View:
-        """What a model is sent for the path to `leaf` (the active leaf if None).
+    # -- what a model is sent, and answers ----------------------------------------------------------------------------
 
-        May commit the first frozen prompt, and reminders of blocks that changed: what is sent must be sent again the
-        same. Messages never change.
+    def view(
+        self,
+        model: str | None = None,
+        *,
+        leaf: Place | None = None,
+        cache_retention: Retention = "short",
+        facts: Model | None = None,
+        route: str | None = None,
+    ) -> View:
+        """Prepare a request: what a model is sent for the path to `leaf` (the active leaf if None).
+
+        May commit the first frozen prompt, reminders of blocks that changed, and stubs for results that are missing:
+        what is sent must be sent again the same. Messages never change. `cache_retention` says how long the provider
+        should cache the prompt: "short", "long", or "none". `facts` replaces what is known of the model
+        (`glassine.models.facts` makes them), `route` names the way by which its provider is reached.
         """
-        return self._look(model, leaf, True)
+        return look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), True)
 
-    def preview(self, model: str | None = None, *, leaf: Place | None = None) -> View:
+    def preview(
+        self,
+        model: str | None = None,
+        *,
+        leaf: Place | None = None,
+        cache_retention: Retention = "short",
+        facts: Model | None = None,
+        route: str | None = None,
+    ) -> View:
         """The view as `view` would make it, without writing anything."""
-        return self._look(model, leaf, False)
+        return look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), False)
+
+    def explain(self, model: str | None = None, *, leaf: Place | None = None) -> Explanation:
+        """Why the next request will look as it does, without writing anything; see `View.explain`."""
+        view = self.preview(model, leaf=leaf)
+        return replace(view.explain(), stale=self.stale_blocks())
+
+    def record(self, response: Any, *, view: View | None = None) -> Message:
+        """Store a model's reply: the message, its usage and what it cost, in one transaction. Returns the message.
+
+        `response` is what the SDK of Anthropic, OpenAI (chat completions, Responses) or Google gave, or a dict of that
+        shape. The reply goes below the leaf of the `view` that it answers: on the active branch it follows whatever
+        was appended meanwhile; on another it makes a branch. Without a view it goes below the active leaf, and when the
+        request was begun is not known. Raises InvalidMessageError for what is no reply.
+        """
+        return record(self, response, view)
+
+    def record_stream(self, events: Any, *, view: View | None = None) -> Recording:
+        """Take in a reply while it comes: iterate over what this returns to get the SDK's `events`, unchanged.
+
+        What came so far is stored now and then, so that a crash or an interruption keeps it. `run()` takes in all.
+        """
+        return Recording(self, events, view)
+
+    def run_tools(self, reply: Message) -> list[Message]:
+        """Run the calls of a reply that are to this session's tools, and return their results, to be appended.
+
+        Calls of other tools are passed over. Never raises for what a tool says is wrong: that is in its result.
+        """
+        return run_tools(self, reply)
 
     # -- beside the tree --------------------------------------------------------------------------------------------
 
@@ -503,16 +558,6 @@ class Session:
         return Check(1, messages, tuple(problems))
 
     # -- inside -----------------------------------------------------------------------------------------------------
-
-    def _look(self, model: str | None, leaf: Place | None, commit: bool) -> View:
-        context = self._context
-        seen = self._engine.seen(self._ref, _maybe_id(leaf))
-        prompt = None
-        if self._has_prompt:
-            prompt = (context.freeze() if commit else context.frozen()) or unfrozen(context.render())
-            seen = context.remind(seen, prompt, commit)
-        steps = [markers(seen.beside), *([unloads] if context.loads else []), reminders(seen.beside)]
-        return View(self.id, seen.leaf, model, prompt, entries(seen, [*steps, previews(self._has_prompt)]))
 
     def _usage_row(self, usage: Usage) -> Usage:
         id = check_id("usage", usage.id) if usage.id else self.store.new_id()

@@ -172,10 +172,12 @@ class Store(Opening):
         """
         if self._engine.search_waits():
             self._catch_up(False, progress)
+        self._engine.catch_up_entries(False)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the whole index and all token totals anew from the messages, for all namespaces."""
         self._catch_up(True, progress)
+        self._engine.catch_up_entries(True)
 
     def _catch_up(self, anew: bool, progress: Callable[[int, int], None] | None) -> None:
         step = self._engine.catch_up(anew, Cursor(), 0)

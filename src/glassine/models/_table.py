@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Provider = Literal["anthropic", "openai", "google", "unknown"]
@@ -222,6 +223,7 @@ CAUTION: dict[Provider, Row] = {
 }
 
 
+@lru_cache(256)
 def find(plain: str) -> tuple[Row, bool]:
     """The row for a plain name, and whether it is of this very model (False: only the caution for its maker)."""
     for row in ROWS:

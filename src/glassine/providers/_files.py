@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import stat
@@ -14,18 +15,19 @@ from ..skills import SKILL_BYTES, too_large
 
 def read(path: Path, limit: int = SKILL_BYTES) -> bytes:
     """The bytes of a regular file. Raises OSError, or ValueError for another kind of file or one that is too large."""
-    # A pipe or a device may be opened without waiting for its other end, and is then refused.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(descriptor, "rb") as file:
+    with io.BufferedReader(io.FileIO(path, opener=_at_once)) as file:
         status = os.fstat(file.fileno())
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError("it is a folder")
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is not a regular file")
         data = file.read(limit + 1)
     if len(data) > limit:
         raise ValueError(too_large(max(status.st_size, len(data))))
     return data
+
+
+def _at_once(path: str, flags: int) -> int:
+    # A pipe is not waited for until somebody writes to it: it is opened, and refused.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def write(path: Path, data: bytes) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -27,6 +25,9 @@ def get(attributes: Mapping[str, str]) -> str:
     """
     found = next((value for name, value in attributes.items() if name.lower() == DESCRIPTION), "")
     if _WORD.search(found):
+        from email.errors import HeaderParseError
+        from email.header import decode_header, make_header
+
         try:
             return one_line(str(make_header(decode_header(found))))
         except (HeaderParseError, LookupError, ValueError):

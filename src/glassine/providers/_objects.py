@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +15,16 @@ from ..errors import ProviderError
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _QUERY = re.compile(r"(https?://[^\s?]*)\?[^\s)]*")
 _CODE = re.compile(r"<Code>([A-Za-z]+)</Code>")
+_GENERIC = re.compile(r"^Generic \w+ error: ")
+_DENIED = re.compile(r"status code: 40[13]\b")  # what a listing is refused with has no error class of its own
 _XML = re.compile(r":? *<\?xml.*")
 _TRIED = re.compile(r" in [\d.]+[mµn]?s(?:, after .*?retry_timeout: [^ ]+)?")
 
 # A prompt waits for the answer: obstore's own 3 minutes are too long.
 _RETRIES: Final = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
 _CLIENT: Final = {"connect_timeout": "5s", "timeout": "30s"}
+# The process that first used obstore. Its threads are not in a forked child, which would wait for them for ever.
+_users: dict[str, int] = {}
 
 
 def is_url(text: str) -> bool:
@@ -34,13 +39,13 @@ def shown(url: str) -> str:
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
 
 
-def opened(url: str, options: dict[str, Any]) -> Any:
+def opened(url: str, options: dict[str, Any], source: str) -> Any:
     """A store of obstore for a URL; its path, if any, is a prefix of all paths in the store.
 
     `options` go to `obstore.store.from_url`: `endpoint`, `access_key_id`, `region`, … Requests are tried 3 times more
     within 20 seconds, and an endpoint with http:// is believed, unless `retry_config` or `client_options` say else.
     """
-    with translated(shown(url)):
+    with translated(source):
         # The type checker knows from_url by its overloads, one for each kind of store.
         from obstore import store
 
@@ -73,7 +78,10 @@ def parted(url: str) -> tuple[str, str]:
 
 @contextmanager
 def translated(source: str) -> Iterator[None]:
-    """Errors of obstore, as ProviderError."""
+    """Where obstore is used: its errors become ProviderErrors."""
+    if _users.setdefault("first", os.getpid()) != os.getpid():
+        reason = "a forked child cannot use object stores after its parent did; start it anew (spawn), or fork before"
+        raise ProviderError(reason, source=source)
     try:
         yield
     except ImportError as error:
@@ -97,11 +105,14 @@ def reason_of(error: Exception) -> str:
         return "the bucket does not exist"
     if isinstance(error, FileNotFoundError):
         return "it is not there"
-    if kind in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(error, PermissionError):
+    denied = kind in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(error, PermissionError)
+    if denied or _DENIED.search(text):
         return "access was denied; check the credentials and their rights" + (f" ({code})" if code else "")
     if kind in ("AlreadyExistsError", "PreconditionError"):
         return "somebody else changed it at the same time; nothing was written"
-    line = _TRIED.sub("", _QUERY.sub(r"\1", _XML.sub("", text.partition("\n")[0])))
+    line = text.partition("\n")[0]
+    for pattern, kept in ((_GENERIC, ""), (_XML, ""), (_QUERY, r"\1"), (_TRIED, "")):
+        line = pattern.sub(kept, line)
     line = line if len(line) <= 300 else line[:299] + "…"
     return f"{line.strip()} ({code})" if code else line.strip() or kind
 

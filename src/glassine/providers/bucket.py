@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -30,8 +29,10 @@ class _Object(NamedTuple):
 
 
 class _Current(NamedTuple):
+    """An object as it is. `version` is what a condition names it by, empty where the store has no versions."""
+
     text: str
-    meta: Any
+    version: dict[str, str]
     attributes: dict[str, str]
 
 
@@ -108,8 +109,9 @@ class SkillBucket:
                 return self._text(path)
         return None
 
-    def set(self, key: str, content: str, description: str | None = None) -> None:
-        """Write a skill: an object with its key as its path, or the object where it is already.
+    def set(self, key: str, content: str, description: str | None = None) -> bool:
+        """Write a skill: an object with its key as its path, or the object where it is already. Says whether it was
+        there.
 
         The object's metadata and front matter are kept, unless `content` brings front matter. Raises InvalidIdError for
         a key that cannot be one, InvalidError for a content that is too large, ProviderError for what else prevents it.
@@ -117,20 +119,19 @@ class SkillBucket:
         normal = self._checked(key)
         found, _ = self._find()
         skill = found.get(normal)
-        description = skills.one_line(description) if description else None
-        if skill is None:
-            for above in skills.parents(normal):
-                if above in found and found[above].files is not None:
-                    raise InvalidIdError("entry", normal, f"is inside of the skill {above!r}")
-            attributes: dict[str, str] = {"Content-Type": _CONTENT_TYPE}
-            self._put(self._path(normal), normal, None, content, description, attributes, "create")
-            return
-        current = self._get(skill.path)
-        if current is None:
-            raise ProviderError("somebody else removed it at the same time", source=f"{self.source}: {skill.path}")
-        version = {"e_tag": current.meta["e_tag"], "version": current.meta["version"]}
-        mode = version if version["e_tag"] else "overwrite"
-        self._put(skill.path, normal, current.text, content, description, current.attributes, mode)
+        if skill is not None:
+            current = self._get(skill.path)
+            if current is None:
+                reason = "somebody else removed it at the same time; nothing was written"
+                raise ProviderError(reason, source=f"{self.source}: {skill.path}")
+            self._put(skill.path, normal, current, content, description)
+            return True
+        skills.check_new_key(normal)
+        for above in skills.parents(normal):
+            if above in found and found[above].files is not None:
+                raise InvalidIdError("entry", normal, f"is inside of the skill {above!r}")
+        self._put(f"{self.prefix}/{normal}" if self.prefix else normal, normal, None, content, description)
+        return False
 
     def remove(self, key: str) -> bool:
         """Remove a skill, with all files of its folder. Says whether there was one."""
@@ -152,43 +153,43 @@ class SkillBucket:
             raise ProviderError(f"the key {normal!r} is not among the allowed ones", source=self.source)
         return normal
 
-    def _put(
-        self,
-        path: str,
-        key: str,
-        old: str | None,
-        content: str,
-        description: str | None,
-        attributes: dict[str, str],
-        mode: Any,
-    ) -> None:
-        """Write an object. The description goes into its metadata, and into the front matter where there is one, or
-        where the metadata cannot take it."""
-        name = key.rpartition("/")[2]
+    def _put(self, path: str, key: str, current: _Current | None, content: str, description: str | None) -> None:
+        """Write an object over the current one, None: a new one. The description goes into its metadata, and into the
+        front matter where there is one, or where the metadata cannot take it."""
+        description = skills.one_line(description) if description else None
         given = front_matter.read(content)
-        stated = description or skills.one_line(given.fields.get("description", "")) or None
-        fits = _metadata.put(attributes, stated)
-        fenced = given.raw or (old is not None and front_matter.read(old).raw)
-
-        def written(inside: bool) -> bytes:
+        old = current.text if current is not None else None
+        attributes = dict(current.attributes) if current is not None else {"Content-Type": _CONTENT_TYPE}
+        fits = _metadata.put(attributes, description or skills.one_line(given.fields.get("description", "")) or None)
+        fenced = bool(given.raw) or (old is not None and bool(front_matter.read(old).raw))
+        mode: Any = "create" if current is None else current.version or "overwrite"
+        # A store that is told to do without conditions refuses them; local files have no metadata, and no condition but
+        # that a file is new.
+        tries: builtins.list[tuple[bool, dict[str, str] | None, Any]] = [
+            (fenced or not fits, attributes, mode),
+            (fenced or not fits, attributes, "overwrite"),
+            (True, None, "create" if current is None else "overwrite"),
+        ]
+        name = key.rpartition("/")[2]
+        for count, (inside, kept, how) in enumerate(tries, 1):
             try:
                 text = front_matter.updated(old, content, name, description if inside else None)
             except ValueError as error:
                 raise ProviderError(f"{key}: it was not written: {error}", source=self.source) from None
-            return skills.encoded(text)
-
-        data, store = written(bool(fenced) or not fits), self._open()
-        with _objects.translated(f"{self.source}: {path}"):
-            try:
-                store.put(path, data, attributes=attributes, mode=mode, use_multipart=False)
-            except NotImplementedError:
-                # Local files have no metadata, and no condition but that a file is new.
-                kept = "create" if mode == "create" else "overwrite"
-                store.put(path, written(inside=True), mode=kept, use_multipart=False)
+            data = skills.encoded(text)
+            with _objects.translated(f"{self.source}: {path}"):
+                try:
+                    self._open().put(path, data, attributes=kept, mode=how, use_multipart=False)
+                    return
+                except NotImplementedError:
+                    if count == len(tries):
+                        raise
 
     def _read(self) -> tuple[builtins.list[Skill], builtins.list[str]]:
         found, warnings = self._find()
         allowed = {key: skill for key, skill in sorted(found.items()) if key in self._keys}
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(CONCURRENT, "glassine-skills") as pool:
             told = builtins.list(pool.map(self._told, allowed, allowed.values()))
         listed = []
@@ -223,7 +224,9 @@ class SkillBucket:
             if text:
                 description = skills.Description(text, [])
             else:
-                description = skills.description_of(key, skills.decoded(start, whole=len(start) == skill.size))
+                description = skills.description_of(
+                    key, skills.decoded(start, whole=len(start) == skill.size), in_folder=skill.files is not None
+                )
         except ValueError as error:
             return None, f"{error}; the skill is left out"
         self._known[skill.path] = (skill.version, description)
@@ -265,9 +268,6 @@ class SkillBucket:
     def _relative(self, path: str) -> str:
         return path[len(self.prefix) + 1 :] if self.prefix else path
 
-    def _path(self, key: str) -> str:
-        return f"{self.prefix}/{key}" if self.prefix else key
-
     def _text(self, path: str) -> str | None:
         current = self._get(path)
         return current.text if current is not None else None
@@ -284,15 +284,17 @@ class SkillBucket:
                 return None
             if found.meta["size"] > skills.SKILL_BYTES:
                 raise ProviderError(skills.too_large(found.meta["size"]), source=source)
-            return _Current(skills.decoded(bytes(found.bytes())), found.meta, dict(found.attributes))
+            text, meta = skills.decoded(bytes(found.bytes())), found.meta
+            version = {name: meta[name] for name in ("e_tag", "version") if meta["e_tag"] and meta[name]}
+            return _Current(text, version, dict(found.attributes))
 
     def _open(self) -> Any:
         with self._opening:
             if self._store is None and self._url is not None:
-                self._store = _objects.opened(self._url, self._options)
+                self._store = _objects.opened(self._url, self._options, self.source)
             return self._store
 
 
 def _start(store: Any, skill: _Object) -> bytes:
-    length = min(skill.size, front_matter.FRONT_MATTER_LIMIT)
+    length = min(skill.size, 4 * front_matter.FRONT_MATTER_LIMIT)  # of at most 4 bytes each
     return bytes(store.get_range(skill.path, start=0, length=length))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import os
 import secrets
-import shutil
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -80,13 +79,16 @@ class SkillDirectory:
         for above in skills.parents(normal):
             skill = found.get(above)
             if skill is not None and skill.folder is not None:
-                file = _files.find(skill.folder, normal[len(above) + 1 :].split("/"))
+                try:
+                    file = _files.find(skill.folder, normal[len(above) + 1 :].split("/"))
+                except OSError as error:
+                    raise ProviderError(_reason(error), source=normal) from error
                 real = _files.inside(self.path, file) if file is not None else None
                 return self._text(real) if real is not None and real.is_file() else None
         return None
 
-    def set(self, key: str, content: str, description: str | None = None) -> None:
-        """Write a skill: SKILL.md in a folder of its own, or the file where it is already.
+    def set(self, key: str, content: str, description: str | None = None) -> bool:
+        """Write a skill: SKILL.md in a folder of its own, or the file where it is already. Says whether it was there.
 
         Its front matter is kept, unless `content` brings one. Raises InvalidIdError for a key that cannot be one,
         InvalidError for a content that is too large, ProviderError for what else prevents it.
@@ -112,6 +114,7 @@ class SkillDirectory:
                 raise ProviderError(f"{normal}: a link leads out of the folder", source=str(self.path))
             file.parent.mkdir(parents=True, exist_ok=True)
             _files.write(file, data)
+            return skill is not None
 
     def remove(self, key: str) -> bool:
         """Remove a skill, with all files of its folder. Says whether there was one."""
@@ -126,6 +129,8 @@ class SkillDirectory:
                 # Renamed first: gone at once, even if the rest is cut short.
                 away = listed.with_name(f".{secrets.token_hex(8)}.removed")
                 listed.rename(away)
+                import shutil  # not needed by those who only read
+
                 shutil.rmtree(away)
             return True
 
@@ -145,6 +150,7 @@ class SkillDirectory:
 
     def _check_new(self, key: str, found: dict[str, _Found]) -> None:
         """Refuse a new key that would not be found again as what it is."""
+        skills.check_new_key(key)
         skills.check_file_key(key)
         folded = key.casefold()
         if any(part in _NO_SKILLS for part in key.split("/")) or key.count("/") >= _DEEPEST:
@@ -170,7 +176,7 @@ class SkillDirectory:
             try:
                 data = _files.read(skill.file)
                 changed = skill.file.stat().st_mtime
-                description = skills.description_of(key, skills.decoded(data))
+                description = skills.description_of(key, skills.decoded(data), in_folder=skill.folder is not None)
             except (OSError, ValueError) as error:
                 warnings.append(f"{where}: {_reason(error)}; the skill is left out")
                 continue
@@ -225,7 +231,7 @@ class SkillDirectory:
         except FileNotFoundError:
             if not self.writable:  # the first skill that is written makes it
                 raise ProviderError("the folder is not there", source=str(self.path)) from None
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise ProviderError(_reason(error), source=str(self.path)) from error
         return found, warnings
 

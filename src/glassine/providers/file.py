@@ -73,7 +73,7 @@ class FileContext:
 
     def _from_bucket(self) -> bytes:
         if self._store is None and self._url is not None:
-            self._store = _objects.opened(self._url, self._options)
+            self._store = _objects.opened(self._url, self._options, self.source)
         with _objects.translated(self.source):
             try:
                 found = self._store.get(self._name)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._anthropic_blocks import check_content, check_marks, check_name, check_texts
-from ._anthropic_rules import RULES, Findings
+from ._anthropic_rules import RULES
 from ._anthropic_turns import check_calls, check_order, check_thinking
+from ._findings import Findings
 from ._table import Limits, Violation
 from ._values import is_int, unwritable
 
@@ -33,7 +34,7 @@ _FORCED = ("any", "tool")
 
 def check(request: Mapping[str, Any], limits: Limits) -> list[Violation]:
     """Every rule that the request breaks: first what is wrong with a field by itself, then what is between them."""
-    findings = Findings()
+    findings = Findings("anthropic")
     if limits.request_bytes is not None and limits.request_bytes > _MAX_BYTES:
         findings.add("too_large", "", "Request exceeds the maximum size")
     if not isinstance(request, dict):

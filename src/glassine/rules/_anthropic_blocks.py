@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ._anthropic_rules import Findings
+from ._findings import Findings
 from ._values import dicts
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._table import Rule, Violation
+from ._table import Rule
 
 _SDK = "Anthropic Python SDK, types of the request"
 _REPORTS = "refusals quoted in public issue reports"
@@ -69,13 +69,3 @@ _TABLE = (
 )  # fmt: skip
 
 RULES: tuple[Rule, ...] = tuple(Rule(f"anthropic.{id}", "anthropic", text, source) for id, text, source in _TABLE)
-
-
-class Findings:
-    """The violations met so far. `add` takes the id of a rule without its prefix."""
-
-    def __init__(self) -> None:
-        self.found: list[Violation] = []
-
-    def add(self, rule: str, path: str, text: str) -> None:
-        self.found.append(Violation(f"anthropic.{rule}", path, text))

@@ -23,7 +23,8 @@ async def session_ids(db: AsyncDatabase, namespace: str) -> list[str]:
 async def check_database(db: AsyncDatabase) -> list[Problem]:
     """What the engine finds wrong with its own files, and with the search index."""
     found = [Problem("database", None, None, text) for text in await db.faults()]
-    return found + [Problem("index", None, None, text) for text in await db.index.faults()]
+    faults = [*await db.index.faults(), *await db.entry_index.faults()]
+    return found + [Problem("index", None, None, text) for text in faults]
 
 
 async def verify(db: AsyncDatabase, ref: Ref) -> tuple[int, list[Problem]]:

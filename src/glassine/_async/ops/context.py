@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...blocks import Scope
+from ...blocks import SCOPES, Scope
 from ...messages import from_micros
 from ...origins import Line, packed, unpacked, without
 from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
@@ -19,18 +19,21 @@ SHARED = 0
 
 
 class Stored(NamedTuple):
-    """A stored block: its lines, when it was last written (microseconds), and the number to swap it by."""
+    """A stored block: its text, who wrote its lines, when it was last written (microseconds), and the number to swap it
+    by."""
 
-    lines: list[Line]
+    content: str
+    origins: str
     updated_at: int
     change: int
 
     @property
-    def content(self) -> str:
-        return "\n".join([line.text for line in self.lines])
+    def lines(self) -> list[Line]:
+        """The lines, with the messages that wrote them."""
+        return unpacked(self.content, json.loads(self.origins))
 
 
-ABSENT = Stored([], 0, -1)
+ABSENT = Stored("", "[]", 0, -1)
 """A block that was never written."""
 
 
@@ -39,6 +42,16 @@ async def get_block(db: AsyncDatabase, ref: Ref, scope: Scope, label: str) -> St
     key = await _key(db, ref, scope)
     row = None if key is None else await db.row(db.queries.block_get, (*key, label))
     return ABSENT if row is None else _stored(*row)
+
+
+async def get_blocks(db: AsyncDatabase, ref: Ref) -> dict[tuple[Scope, str], Stored]:
+    """All stored blocks that a session can have: its own, and those of its namespace."""
+    found: dict[tuple[Scope, str], Stored] = {}
+    for scope in SCOPES:
+        key = await _key(db, ref, scope)
+        for label, *row in [] if key is None else await db.rows(db.queries.block_list, key):
+            found[scope, label] = _stored(*row)
+    return found
 
 
 async def swap_block(
@@ -90,11 +103,20 @@ async def freeze(db: AsyncDatabase, ref: Ref, draft: Draft, reason: str, expecte
         db.queries.prompt_add,
         (
             *(head.ns, head.session, number, draft.text.encode("utf-8", "surrogatepass"), pack_tools(draft.tools)),
-            *(json.dumps(draft.sections, ensure_ascii=False), bytes.fromhex(draft.digest), reason, now, change),
+            *(
+                json.dumps(draft.sections, ensure_ascii=False),
+                bytes.fromhex(draft.digest),
+                reason,
+                now,
+                head.next_seq,
+                change,
+            ),
         ),
     )
     await save_head(db, ref, head._replace(change=change), now)
-    return Prompt(draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number)
+    return Prompt(
+        draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number, head.next_seq
+    )
 
 
 async def freezings(db: AsyncDatabase, ref: Ref) -> list[Freezing]:
@@ -125,8 +147,9 @@ async def forget_message(db: AsyncDatabase, head: Head, message_id: str, change:
     for scope_key in (key, (head.ns, SHARED)):
         for label, *row in await db.rows(db.queries.block_list, scope_key):
             stored = _stored(*row)
-            left = without(stored.lines, message_id)
-            if len(left) == len(stored.lines):
+            lines = stored.lines
+            left = without(lines, message_id)
+            if len(left) == len(lines):
                 continue
             data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")
             number = change if scope_key == key else stored.change + 1
@@ -160,12 +183,11 @@ async def _need_namespace(db: AsyncDatabase, ref: Ref) -> int:
 
 
 def _stored(data: bytes, origins: str, updated_at: int, change: int) -> Stored:
-    content = bytes(data).decode("utf-8", "surrogatepass")
-    return Stored(unpacked(content, json.loads(origins)), updated_at, change)
+    return Stored(bytes(data).decode("utf-8", "surrogatepass"), origins, updated_at, change)
 
 
 def _prompt(row: tuple[Any, ...]) -> Prompt:
-    number, data, tools, sections, digest, reason, frozen_at = row
+    number, data, tools, sections, digest, reason, frozen_at, since = row
     return Prompt(
         text=bytes(data).decode("utf-8", "surrogatepass"),
         tools=unpack_tools(bytes(tools)),
@@ -174,4 +196,5 @@ def _prompt(row: tuple[Any, ...]) -> Prompt:
         reason=reason,
         frozen_at=from_micros(frozen_at),
         number=number,
+        since=since,
     )

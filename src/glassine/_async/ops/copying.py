@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 from ..._spool import Spool
 from ...copying import Original, State
+from ...entries import decoded
+from ...entries import words as words_of_entry
 from ...errors import CorruptMessageError
+from ...exchange import Label
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, Words, tokens, words
 from ...records import Ref
 from ..database import AsyncDatabase
-from . import bodies, editing
+from . import bodies, editing, entries
 from .heads import Head, create, find_head, namespace_key, totals_at
 
 SESSIONS = 500
@@ -27,6 +30,9 @@ _TABLES: dict[str, tuple[tuple[Any, ...], int]] = {
     "usage": ((-1,), 1),
     "tombstone": ((-1, ""), 2),
     "quarantine": ((-1,), 1),
+    "block": (("",), 1),
+    "prompt": ((-1,), 1),
+    "entry": (("", ""), 2),
 }
 _ORDER = tuple(_TABLES)
 
@@ -106,7 +112,7 @@ async def page(db: AsyncDatabase, ref: Ref, begun: Start, place: Place, prepare:
     key, queries = (begun.ns, begun.session), db.queries
     statements = (
         *(queries.copy_strand, queries.copy_node, queries.copy_overlay, queries.copy_event, queries.copy_usage),
-        *(queries.copy_tombstone, queries.copy_quarantine),
+        *(queries.copy_tombstone, queries.copy_quarantine, queries.copy_block, queries.copy_prompt, queries.copy_entry),
     )
     rows: list[tuple[Any, ...]] = []
     size = 0
@@ -121,9 +127,11 @@ async def page(db: AsyncDatabase, ref: Ref, begun: Start, place: Place, prepare:
                 extra = await _beside(db, key, row, prepare)
             elif table == "quarantine":
                 extra = (await _left(db, key, row[0]),)
+            elif table == "entry":
+                extra = await entry_beside(db, key, row, prepare)
             rows.append((table, tuple(row), extra))
             after = tuple(row[:width])
-            size += _weight(row) + _weight(extra)
+            size += weight(row) + weight(extra)
             if size > BYTES:
                 return Page(rows, Place(number, after))
         if len(some) < ROWS:
@@ -151,6 +159,9 @@ async def put(db: AsyncDatabase, ref: Ref, row: tuple[Any, ...], rows: Spool, ex
     for table, values, extra in rows:
         if table == "node":
             recount |= await _put_node(db, head, values, extra)
+        elif table == "entry":
+            label, *rest = values
+            await entries.copied(db, Label(head.ns, head.session, label), rest, *extra)
         else:
             await _put(db, head, table, values)
             if extra:
@@ -216,6 +227,19 @@ async def _beside(db: AsyncDatabase, key: tuple[int, int], row: Any, prepare: bo
         return (left, (), ())  # copied as it is; `verify` tells of it
 
 
+async def entry_beside(db: AsyncDatabase, key: tuple[int, int], row: Any, prepare: bool) -> tuple[Any, ...]:
+    """What belongs to an entry beside its row: ((checksum, content), its words)."""
+    label, name, description = row[:3]
+    body = tuple(await db.row(db.queries.entry_body_get, (*key, label, name)) or ())
+    if not prepare or not body:
+        return (body, ())
+    try:
+        text = None if description is None else decoded(description)
+        return (body, words_of_entry(name, text, decoded(body[1])))
+    except UnicodeDecodeError:
+        return (body, ())  # copied as it is; `verify` tells of it
+
+
 async def _put_node(db: AsyncDatabase, head: Head, row: Any, extra: Any) -> bool:
     """Write a message. Returns whether its tokens are other ones than in the source."""
     strand, seq, id, parent, role, externals, size, *rest = row
@@ -266,6 +290,10 @@ async def _put(db: AsyncDatabase, head: Head, table: str, row: Any) -> None:
         await db.run(queries.event_add, (*key, *row))
     elif table == "usage":
         await db.run(queries.usage_add, (*key, *row[:3], bool(row[3]), *row[4:]))
+    elif table == "block":
+        await db.run(queries.block_add, (*key, *row))
+    elif table == "prompt":
+        await db.run(queries.prompt_add, (*key, *row))
     elif table == "tombstone":
         await db.run(queries.tombstone_add, (*key, *row))
     else:
@@ -282,13 +310,15 @@ async def _recount(db: AsyncDatabase, ref: Ref) -> None:
 def shown(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What of a page is the same in every store that holds the session: not its estimates of tokens."""
     return [
-        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row, extra)
+        (table, *row[:7], *row[13:15], *row[20:], extra[0])
+        if table == "node"
+        else (table, row, extra[0] if table == "entry" else extra)
         for table, row, extra in rows
     ]
 
 
-def _weight(row: Sequence[Any]) -> int:
+def weight(row: Sequence[Any]) -> int:
     return sum(
-        len(value) if isinstance(value, (bytes, str)) else _weight(value) if isinstance(value, tuple) else 8
+        len(value) if isinstance(value, (bytes, str)) else weight(value) if isinstance(value, tuple) else 8
         for value in row
     )

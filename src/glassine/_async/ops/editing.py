@@ -16,7 +16,7 @@ from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
 from ...tree import Path, Position
 from ..database import AsyncDatabase
-from . import bodies, context
+from . import bodies, context, entries
 from .heads import (
     Head,
     Node,
@@ -35,7 +35,7 @@ FEW = 8
 """From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
 WIPED = ("node", "body", "strand", "external", "spill", "overlay")
 """The tables that `clear` empties; a deleted session loses the others too."""
-OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied", "block", "prompt", "lease")
+OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied", "block", "prompt", "lease", "entry", "entry_body")
 
 
 async def update(db: AsyncDatabase, ref: Ref, draft: Draft, now: int) -> None:
@@ -83,6 +83,7 @@ async def _drop_derived(db: AsyncDatabase, ref: Ref, head: Head, node: Node, bef
             await take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
     await context.forget_message(db, head, before.id, head.change, now)
+    await entries.drop_of_message(db, ref, head, before.id, now)
     return dropped
 
 
@@ -127,6 +128,7 @@ async def delete_session(db: AsyncDatabase, ref: Ref, now: int) -> bool:
     head = await find_head(db, ref)
     if head is None:
         return False
+    await db.entry_index.drop_session((head.ns, head.session))
     await _wipe(db, head, (*WIPED, *OUTLIVING))
     await db.run(db.queries.session_delete, (head.ns, ref.session))
     await db.run(db.queries.tombstone_add, (head.ns, 0, 2, ref.session, head.change, now))

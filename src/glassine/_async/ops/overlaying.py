@@ -70,13 +70,12 @@ async def lay(db: AsyncDatabase, ref: Ref, layings: Sequence[Laying], now: int) 
         if laying.id in there:
             continue
         at = (await need_node(db, ref, head, laying.message_id)).at
-        anchor = head.leaf if laying.anchored and head.leaf is not None else (None, None)
-        codec, data = _json.encode({"text": laying.text, **laying.data})
+        codec, data = _json.encode({"text": laying.text, "anchored": laying.anchored, **laying.data})
         await db.run(
             db.queries.overlay_add,
             (
-                *(head.ns, head.session, order + len(new), laying.id, KINDS.index(laying.kind), *at, *at, *anchor),
-                *("[]", codec, data, now, change),
+                *(head.ns, head.session, order + len(new), laying.id, KINDS.index(laying.kind), *at, *at),
+                *(*(head.leaf or (None, None)), "[]", codec, data, now, change),
             ),
         )
         there.add(laying.id)

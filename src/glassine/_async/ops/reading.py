@@ -15,8 +15,8 @@ from ...marking import by_message, replaced
 from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
+from ...showing import Seen
 from ...tree import Position, Span
-from ...view import Seen
 from ..database import AsyncDatabase
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
@@ -65,17 +65,27 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     if head is not None:
         at = head.leaf if leaf is None else (await need_node(db, ref, head, leaf, "leaf")).at
     if head is None or at is None:
-        return Seen(None, (), ())
+        return Seen(None, None, (), (), (), 1 if head is None else head.next_seq)
+    numbers: list[int] = []
     pieces: list[Message | Overlay] = []
-    async for message, index, _, _ in _walk(db, planned._replace(beside=()), newest_first=False):
+    async for message, index, seq, _ in _walk(db, planned._replace(beside=()), newest_first=False):
         piece = planned.pieces[index]
         if not isinstance(piece, Overlay):
             _check(message, ref)
         pieces.append(piece if isinstance(piece, Overlay) else message)
+        numbers.append(piece.first.seq if isinstance(piece, Overlay) else seq)
     if len(pieces) != planned.visible.messages:
         raise _lacking(pieces, planned, ref)
-    leaf_id = (await db.row(db.queries.node_at, (head.ns, head.session, *at)))[0]
-    return Seen(leaf_id, tuple(pieces), tuple(planned.beside))
+    leaf_id = active = (await db.row(db.queries.node_at, (head.ns, head.session, *at)))[0]
+    if head.leaf is not None and head.leaf != at:
+        active = (await db.row(db.queries.node_at, (head.ns, head.session, *head.leaf)))[0]
+    return Seen(leaf_id, active, tuple(pieces), tuple(numbers), tuple(planned.beside), head.next_seq)
+
+
+async def next_number(db: AsyncDatabase, ref: Ref) -> int:
+    """The number that the next message of a session will get."""
+    head = await find_head(db, ref)
+    return 1 if head is None else head.next_seq
 
 
 def _lacking(found: Sequence[Message | Overlay], planned: Plan, ref: Ref) -> CorruptMessageError:
@@ -297,7 +307,6 @@ def _overlay(row: tuple[Any, ...]) -> Overlay:
         first=Position(first_strand, first_seq),
         last=Position(last_strand, last_seq),
         order=order,
-        # A summary applies wherever its range is, whatever was the leaf when it was laid.
-        anchor=None if anchor_seq is None or kind_name == "summary" else Position(anchor_strand, anchor_seq),
+        anchor=None if anchor_seq is None else Position(anchor_strand, anchor_seq),
         data=content,
     )

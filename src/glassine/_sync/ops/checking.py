@@ -24,7 +24,8 @@ def session_ids(db: Database, namespace: str) -> list[str]:
 def check_database(db: Database) -> list[Problem]:
     """What the engine finds wrong with its own files, and with the search index."""
     found = [Problem("database", None, None, text) for text in db.faults()]
-    return found + [Problem("index", None, None, text) for text in db.index.faults()]
+    faults = [*db.index.faults(), *db.entry_index.faults()]
+    return found + [Problem("index", None, None, text) for text in faults]
 
 
 def verify(db: Database, ref: Ref) -> tuple[int, list[Problem]]:

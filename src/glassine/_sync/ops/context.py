@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...blocks import Scope
+from ...blocks import SCOPES, Scope
 from ...messages import from_micros
 from ...origins import Line, packed, unpacked, without
 from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
@@ -20,18 +20,21 @@ SHARED = 0
 
 
 class Stored(NamedTuple):
-    """A stored block: its lines, when it was last written (microseconds), and the number to swap it by."""
+    """A stored block: its text, who wrote its lines, when it was last written (microseconds), and the number to swap it
+    by."""
 
-    lines: list[Line]
+    content: str
+    origins: str
     updated_at: int
     change: int
 
     @property
-    def content(self) -> str:
-        return "\n".join([line.text for line in self.lines])
+    def lines(self) -> list[Line]:
+        """The lines, with the messages that wrote them."""
+        return unpacked(self.content, json.loads(self.origins))
 
 
-ABSENT = Stored([], 0, -1)
+ABSENT = Stored("", "[]", 0, -1)
 """A block that was never written."""
 
 
@@ -40,6 +43,16 @@ def get_block(db: Database, ref: Ref, scope: Scope, label: str) -> Stored:
     key = _key(db, ref, scope)
     row = None if key is None else db.row(db.queries.block_get, (*key, label))
     return ABSENT if row is None else _stored(*row)
+
+
+def get_blocks(db: Database, ref: Ref) -> dict[tuple[Scope, str], Stored]:
+    """All stored blocks that a session can have: its own, and those of its namespace."""
+    found: dict[tuple[Scope, str], Stored] = {}
+    for scope in SCOPES:
+        key = _key(db, ref, scope)
+        for label, *row in [] if key is None else db.rows(db.queries.block_list, key):
+            found[scope, label] = _stored(*row)
+    return found
 
 
 def swap_block(
@@ -91,11 +104,20 @@ def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | No
         db.queries.prompt_add,
         (
             *(head.ns, head.session, number, draft.text.encode("utf-8", "surrogatepass"), pack_tools(draft.tools)),
-            *(json.dumps(draft.sections, ensure_ascii=False), bytes.fromhex(draft.digest), reason, now, change),
+            *(
+                json.dumps(draft.sections, ensure_ascii=False),
+                bytes.fromhex(draft.digest),
+                reason,
+                now,
+                head.next_seq,
+                change,
+            ),
         ),
     )
     save_head(db, ref, head._replace(change=change), now)
-    return Prompt(draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number)
+    return Prompt(
+        draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number, head.next_seq
+    )
 
 
 def freezings(db: Database, ref: Ref) -> list[Freezing]:
@@ -126,8 +148,9 @@ def forget_message(db: Database, head: Head, message_id: str, change: int, now: 
     for scope_key in (key, (head.ns, SHARED)):
         for label, *row in db.rows(db.queries.block_list, scope_key):
             stored = _stored(*row)
-            left = without(stored.lines, message_id)
-            if len(left) == len(stored.lines):
+            lines = stored.lines
+            left = without(lines, message_id)
+            if len(left) == len(lines):
                 continue
             data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")
             number = change if scope_key == key else stored.change + 1
@@ -161,12 +184,11 @@ def _need_namespace(db: Database, ref: Ref) -> int:
 
 
 def _stored(data: bytes, origins: str, updated_at: int, change: int) -> Stored:
-    content = bytes(data).decode("utf-8", "surrogatepass")
-    return Stored(unpacked(content, json.loads(origins)), updated_at, change)
+    return Stored(bytes(data).decode("utf-8", "surrogatepass"), origins, updated_at, change)
 
 
 def _prompt(row: tuple[Any, ...]) -> Prompt:
-    number, data, tools, sections, digest, reason, frozen_at = row
+    number, data, tools, sections, digest, reason, frozen_at, since = row
     return Prompt(
         text=bytes(data).decode("utf-8", "surrogatepass"),
         tools=unpack_tools(bytes(tools)),
@@ -175,4 +197,5 @@ def _prompt(row: tuple[Any, ...]) -> Prompt:
         reason=reason,
         frozen_at=from_micros(frozen_at),
         number=number,
+        since=since,
     )

@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 from ..._spool import Spool
 from ...copying import Original, State
+from ...entries import decoded
+from ...entries import words as words_of_entry
 from ...errors import CorruptMessageError
+from ...exchange import Label
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, Words, tokens, words
 from ...records import Ref
 from ..database import Database
-from . import bodies, editing
+from . import bodies, editing, entries
 from .heads import Head, create, find_head, namespace_key, totals_at
 
 SESSIONS = 500
@@ -28,6 +31,9 @@ _TABLES: dict[str, tuple[tuple[Any, ...], int]] = {
     "usage": ((-1,), 1),
     "tombstone": ((-1, ""), 2),
     "quarantine": ((-1,), 1),
+    "block": (("",), 1),
+    "prompt": ((-1,), 1),
+    "entry": (("", ""), 2),
 }
 _ORDER = tuple(_TABLES)
 
@@ -107,7 +113,7 @@ def page(db: Database, ref: Ref, begun: Start, place: Place, prepare: bool) -> P
     key, queries = (begun.ns, begun.session), db.queries
     statements = (
         *(queries.copy_strand, queries.copy_node, queries.copy_overlay, queries.copy_event, queries.copy_usage),
-        *(queries.copy_tombstone, queries.copy_quarantine),
+        *(queries.copy_tombstone, queries.copy_quarantine, queries.copy_block, queries.copy_prompt, queries.copy_entry),
     )
     rows: list[tuple[Any, ...]] = []
     size = 0
@@ -122,9 +128,11 @@ def page(db: Database, ref: Ref, begun: Start, place: Place, prepare: bool) -> P
                 extra = _beside(db, key, row, prepare)
             elif table == "quarantine":
                 extra = (_left(db, key, row[0]),)
+            elif table == "entry":
+                extra = entry_beside(db, key, row, prepare)
             rows.append((table, tuple(row), extra))
             after = tuple(row[:width])
-            size += _weight(row) + _weight(extra)
+            size += weight(row) + weight(extra)
             if size > BYTES:
                 return Page(rows, Place(number, after))
         if len(some) < ROWS:
@@ -152,6 +160,9 @@ def put(db: Database, ref: Ref, row: tuple[Any, ...], rows: Spool, expected: Sta
     for table, values, extra in rows:
         if table == "node":
             recount |= _put_node(db, head, values, extra)
+        elif table == "entry":
+            label, *rest = values
+            entries.copied(db, Label(head.ns, head.session, label), rest, *extra)
         else:
             _put(db, head, table, values)
             if extra:
@@ -217,6 +228,19 @@ def _beside(db: Database, key: tuple[int, int], row: Any, prepare: bool) -> tupl
         return (left, (), ())  # copied as it is; `verify` tells of it
 
 
+def entry_beside(db: Database, key: tuple[int, int], row: Any, prepare: bool) -> tuple[Any, ...]:
+    """What belongs to an entry beside its row: ((checksum, content), its words)."""
+    label, name, description = row[:3]
+    body = tuple(db.row(db.queries.entry_body_get, (*key, label, name)) or ())
+    if not prepare or not body:
+        return (body, ())
+    try:
+        text = None if description is None else decoded(description)
+        return (body, words_of_entry(name, text, decoded(body[1])))
+    except UnicodeDecodeError:
+        return (body, ())  # copied as it is; `verify` tells of it
+
+
 def _put_node(db: Database, head: Head, row: Any, extra: Any) -> bool:
     """Write a message. Returns whether its tokens are other ones than in the source."""
     strand, seq, id, parent, role, externals, size, *rest = row
@@ -267,6 +291,10 @@ def _put(db: Database, head: Head, table: str, row: Any) -> None:
         db.run(queries.event_add, (*key, *row))
     elif table == "usage":
         db.run(queries.usage_add, (*key, *row[:3], bool(row[3]), *row[4:]))
+    elif table == "block":
+        db.run(queries.block_add, (*key, *row))
+    elif table == "prompt":
+        db.run(queries.prompt_add, (*key, *row))
     elif table == "tombstone":
         db.run(queries.tombstone_add, (*key, *row))
     else:
@@ -283,13 +311,15 @@ def _recount(db: Database, ref: Ref) -> None:
 def shown(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What of a page is the same in every store that holds the session: not its estimates of tokens."""
     return [
-        (table, *row[:7], *row[13:15], *row[20:], extra[0]) if table == "node" else (table, row, extra)
+        (table, *row[:7], *row[13:15], *row[20:], extra[0])
+        if table == "node"
+        else (table, row, extra[0] if table == "entry" else extra)
         for table, row, extra in rows
     ]
 
 
-def _weight(row: Sequence[Any]) -> int:
+def weight(row: Sequence[Any]) -> int:
     return sum(
-        len(value) if isinstance(value, (bytes, str)) else _weight(value) if isinstance(value, tuple) else 8
+        len(value) if isinstance(value, (bytes, str)) else weight(value) if isinstance(value, tuple) else 8
         for value in row
     )

@@ -17,7 +17,7 @@ from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
 from ...tree import Path, Position
 from ..database import Database
-from . import bodies, context
+from . import bodies, context, entries
 from .heads import (
     Head,
     Node,
@@ -36,7 +36,7 @@ FEW = 8
 """From more deletions than this on, counting the session anew once is cheaper than shifting totals each time."""
 WIPED = ("node", "body", "strand", "external", "spill", "overlay")
 """The tables that `clear` empties; a deleted session loses the others too."""
-OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied", "block", "prompt", "lease")
+OUTLIVING = ("event", "usage", "quarantine", "tombstone", "copied", "block", "prompt", "lease", "entry", "entry_body")
 
 
 def update(db: Database, ref: Ref, draft: Draft, now: int) -> None:
@@ -82,6 +82,7 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
             take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
     context.forget_message(db, head, before.id, head.change, now)
+    entries.drop_of_message(db, ref, head, before.id, now)
     return dropped
 
 
@@ -126,6 +127,7 @@ def delete_session(db: Database, ref: Ref, now: int) -> bool:
     head = find_head(db, ref)
     if head is None:
         return False
+    db.entry_index.drop_session((head.ns, head.session))
     _wipe(db, head, (*WIPED, *OUTLIVING))
     db.run(db.queries.session_delete, (head.ns, ref.session))
     db.run(db.queries.tombstone_add, (head.ns, 0, 2, ref.session, head.change, now))

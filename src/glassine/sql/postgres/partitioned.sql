@@ -34,14 +34,15 @@ BEGIN
     EXECUTE format('SET LOCAL ROLE %I', whole.owner);
     -- In the order in which a writer meets them: whoever is at work finishes first.
     LOCK TABLE session, strand, node, body, external, spill, blob, overlay, tombstone, event, usage, quarantine, words,
-        copied, block, prompt, lease;
+        copied, block, prompt, lease, entry, entry_body, entry_words;
     FOR spread IN SELECT * FROM (VALUES
         ('session', 'ns', ' WITH (fillfactor = 60)'), ('words', 'ns', ''), ('blob', 'ns, digest', ''),
         ('strand', 'ns, session', ''), ('node', 'ns, session', ''), ('body', 'ns, session', ''),
         ('external', 'ns, session', ''), ('spill', 'ns, session', ''), ('overlay', 'ns, session', ''),
         ('tombstone', 'ns, session', ''), ('event', 'ns, session', ''), ('usage', 'ns, session', ''),
         ('quarantine', 'ns, session', ''), ('copied', 'ns, session', ''),
-        ('block', 'ns, session', ''), ('prompt', 'ns, session', ''), ('lease', 'ns, session', '')
+        ('block', 'ns, session', ''), ('prompt', 'ns, session', ''), ('lease', 'ns, session', ''),
+        ('entry', 'ns, session', ''), ('entry_body', 'ns, session', ''), ('entry_words', 'ns', '')
     ) AS spread (name, key, options)
     LOOP
         -- Read before the table is renamed, these make the same indexes on the one that gets its name.

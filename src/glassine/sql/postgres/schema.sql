@@ -241,3 +241,45 @@ CREATE TABLE copied (
     change  bigint NOT NULL,
     PRIMARY KEY (ns, session)
 );
+
+CREATE TABLE entry (
+    ns          bigint NOT NULL,
+    session     bigint NOT NULL,
+    label       text COLLATE "C" NOT NULL,
+    key         text COLLATE "C" NOT NULL,
+    description bytea,
+    size        bigint NOT NULL,
+    message_id  text,
+    writer      text,
+    updated_at  bigint NOT NULL,
+    change      bigint NOT NULL,
+    doc         bigint,
+    docs        integer NOT NULL DEFAULT 0,
+    analysis    integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (ns, session, label, key)
+);
+
+CREATE INDEX entry_analysis ON entry (analysis);
+
+CREATE TABLE entry_body (
+    ns      bigint NOT NULL,
+    session bigint NOT NULL,
+    label   text COLLATE "C" NOT NULL,
+    key     text COLLATE "C" NOT NULL,
+    crc     bigint NOT NULL,
+    data    bytea NOT NULL,
+    PRIMARY KEY (ns, session, label, key)
+);
+
+CREATE TABLE entry_words (
+    ns      bigint NOT NULL,
+    session bigint NOT NULL,
+    label   text COLLATE "C" NOT NULL,
+    key     text COLLATE "C" NOT NULL,
+    chunk   integer NOT NULL,
+    size    integer NOT NULL,
+    words   tsvector NOT NULL,
+    PRIMARY KEY (ns, session, label, key, chunk)
+);
+
+CREATE INDEX entry_words_found ON entry_words USING gin (words) WITH (gin_pending_list_limit = 256);

@@ -594,17 +594,17 @@ WHERE ns = ?1 AND session = ?2 AND label = ?3 AND change = ?8;
 SELECT label, data, origins, updated_at, change FROM block WHERE ns = ?1 AND session = ?2 ORDER BY label;
 
 -- name: prompt_live
-SELECT p.ord, p.data, p.tools, p.sections, p.digest, p.reason, p.frozen_at
+SELECT p.ord, p.data, p.tools, p.sections, p.digest, p.reason, p.frozen_at, p.since
 FROM session s JOIN prompt p ON p.ns = s.ns AND p.session = s.session
 WHERE s.ns = ?1 AND s.id = ?2 ORDER BY p.ord DESC LIMIT 1;
 
 -- name: prompt_list
-SELECT ord, data, tools, sections, digest, reason, frozen_at
+SELECT ord, data, tools, sections, digest, reason, frozen_at, since
 FROM prompt WHERE ns = ?1 AND session = ?2 ORDER BY ord;
 
 -- name: prompt_add
-INSERT INTO prompt (ns, session, ord, data, tools, sections, digest, reason, frozen_at, change)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
+INSERT INTO prompt (ns, session, ord, data, tools, sections, digest, reason, frozen_at, since, change)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: prompt_drop_bytes
 UPDATE prompt SET data = NULL, tools = NULL WHERE ns = ?1 AND session = ?2 AND data IS NOT NULL;
@@ -634,7 +634,7 @@ SELECT label, data, origins, updated_at, change FROM block
 WHERE ns = ?1 AND session = ?2 AND label > ?3 ORDER BY label LIMIT ?4;
 
 -- name: copy_prompt
-SELECT ord, data, tools, sections, digest, reason, frozen_at, change FROM prompt
+SELECT ord, data, tools, sections, digest, reason, frozen_at, since, change FROM prompt
 WHERE ns = ?1 AND session = ?2 AND ord > ?3 ORDER BY ord LIMIT ?4;
 
 -- What is known of a session in the target; and when it was deleted there.
@@ -655,3 +655,112 @@ UPDATE overlay SET stale = ?4 WHERE ns = ?1 AND session = ?2 AND ord = ?3;
 
 -- name: wipe_copied
 DELETE FROM copied WHERE ns = ?1 AND session = ?2;
+
+-- Entries. A session of 0 is the whole namespace.
+
+-- name: entry_find
+SELECT doc, docs, change FROM entry WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_get
+SELECT e.key, e.description, e.size, e.message_id, e.updated_at, b.data
+FROM entry e LEFT JOIN entry_body b ON b.ns = e.ns AND b.session = e.session AND b.label = e.label AND b.key = e.key
+WHERE e.ns = ?1 AND e.session = ?2 AND e.label = ?3 AND e.key = ?4;
+
+-- name: entry_add
+INSERT INTO entry (ns, session, label, key, description, size, message_id, writer, updated_at, change)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (ns, session, label, key) DO NOTHING;
+
+-- name: entry_replace
+UPDATE entry SET description = ?5, size = ?6, message_id = ?7, writer = ?8, updated_at = ?9, change = ?10
+WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_set_words
+UPDATE entry SET doc = ?5, docs = ?6, analysis = ?7 WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_delete
+DELETE FROM entry WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_list
+SELECT key, description, size, message_id, updated_at FROM entry
+WHERE ns = ?1 AND session = ?2 AND label = ?3 ORDER BY key;
+
+-- name: entry_count
+SELECT count(*) FROM entry WHERE ns = ?1 AND session = ?2 AND label = ?3;
+
+-- name: entry_of_message
+SELECT label, key, doc, docs FROM entry
+WHERE ns = ?1 AND session = ?2 AND message_id = ?3 AND coalesce(writer, ?4) = ?4 ORDER BY label, key;
+
+-- name: entry_keys
+SELECT label, key, size FROM entry WHERE ns = ?1 AND session = ?2 ORDER BY label, key;
+
+-- name: entry_docs
+SELECT doc, docs FROM entry WHERE ns = ?1 AND session = ?2 AND docs > 0 ORDER BY doc;
+
+-- name: entry_stale_any
+SELECT 1 FROM entry WHERE analysis < ?1 LIMIT 1;
+
+-- name: entry_stale
+SELECT ns, session, label, key, doc, docs FROM entry WHERE analysis < ?1 ORDER BY analysis LIMIT ?2;
+
+-- name: entry_forget_words
+UPDATE entry SET doc = NULL, docs = 0, analysis = 0;
+
+-- name: entry_body_put
+INSERT OR REPLACE INTO entry_body (ns, session, label, key, crc, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: entry_body_get
+SELECT crc, data FROM entry_body WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_body_delete
+DELETE FROM entry_body WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_body_lost
+SELECT label, key FROM entry_body b WHERE ns = ?1 AND session = ?2 AND NOT EXISTS (
+    SELECT 1 FROM entry e WHERE e.ns = b.ns AND e.session = b.session AND e.label = b.label AND e.key = b.key
+) ORDER BY label, key;
+
+-- name: wipe_entry
+DELETE FROM entry WHERE ns = ?1 AND session = ?2;
+
+-- name: wipe_entry_body
+DELETE FROM entry_body WHERE ns = ?1 AND session = ?2;
+
+-- name: copy_entry
+SELECT label, key, description, size, message_id, writer, updated_at, change FROM entry
+WHERE ns = ?1 AND session = ?2 AND (label, key) > (?3, ?4) ORDER BY label, key LIMIT ?5;
+
+-- name: entry_words_add
+INSERT INTO entry_words (rowid, scope, words, ns, session, label, key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
+
+-- name: entry_words_drop
+DELETE FROM entry_words WHERE rowid BETWEEN ?1 AND ?2;
+
+-- name: entry_words_remove
+DROP TABLE entry_words;
+DROP TABLE IF EXISTS entry_words_content;
+
+-- name: entry_words_create
+CREATE VIRTUAL TABLE entry_words USING fts5 (
+    scope, words, ns UNINDEXED, session UNINDEXED, label UNINDEXED, key UNINDEXED,
+    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'ascii'
+);
+
+-- name: entry_words_check
+PRAGMA quick_check(entry_words);
+
+-- As `words_count`: rows that entries say they have, rows with a length, rows that a search finds.
+-- name: entry_words_count
+SELECT (SELECT coalesce(sum(docs), 0) FROM entry),
+    (SELECT count(*) FROM entry_words_docsize d JOIN entry_words_content c USING (id)),
+    (SELECT count(*) FROM entry_words WHERE entry_words MATCH 'scope : n *');
+
+-- name: entry_words_optimize
+INSERT INTO entry_words (entry_words) VALUES ('optimize');
+
+-- name: entry_words_measured
+SELECT key, entry_frequencies(entry_words) FROM entry_words
+WHERE entry_words MATCH ?1 AND label = ?2;
+
+-- name: entry_words_places
+SELECT DISTINCT key FROM entry_words WHERE entry_words MATCH ?1 AND label = ?2;

@@ -264,6 +264,7 @@ CREATE TABLE prompt (
     digest    BLOB NOT NULL,
     reason    TEXT NOT NULL,
     frozen_at INTEGER NOT NULL,
+    since     INTEGER NOT NULL,
     change    INTEGER NOT NULL,
     PRIMARY KEY (ns, session, ord)
 ) STRICT, WITHOUT ROWID;
@@ -276,3 +277,37 @@ CREATE TABLE lease (
     until   INTEGER NOT NULL,
     PRIMARY KEY (ns, session, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE entry (
+    ns          INTEGER NOT NULL,
+    session     INTEGER NOT NULL,
+    label       TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    description BLOB,
+    size        INTEGER NOT NULL,
+    message_id  TEXT,
+    writer      TEXT,
+    updated_at  INTEGER NOT NULL,
+    change      INTEGER NOT NULL,
+    doc         INTEGER,
+    docs        INTEGER NOT NULL DEFAULT 0,
+    analysis    INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (ns, session, label, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX entry_analysis ON entry (analysis);
+
+CREATE TABLE entry_body (
+    ns      INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    label   TEXT NOT NULL,
+    key     TEXT NOT NULL,
+    crc     INTEGER NOT NULL,
+    data    BLOB NOT NULL,
+    PRIMARY KEY (ns, session, label, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE entry_words USING fts5 (
+    scope, words, ns UNINDEXED, session UNINDEXED, label UNINDEXED, key UNINDEXED,
+    content = '', contentless_delete = 1, contentless_unindexed = 1, tokenize = 'ascii'
+);

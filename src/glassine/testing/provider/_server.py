@@ -22,7 +22,6 @@ from glassine.rules import Api, Limits, Violation
 from ._answers import Answer, Failure, Part, Received, Script, script_of
 
 if TYPE_CHECKING:
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
@@ -144,7 +143,9 @@ class FakeProvider:
             app, log_level=100, access_log=False, lifespan="off", loop="asyncio", timeout_graceful_shutdown=1
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._run, args=(self._server,), name="fake provider", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.run, args=([self._socket],), name="fake provider", daemon=True
+        )
         self._thread.start()
         give_up = time.monotonic() + _STARTED_WITHIN
         while not self._server.started:
@@ -292,7 +293,3 @@ class FakeProvider:
                 Mount("/gemini", routes=_gemini.routes(self)),
             ]
         )
-
-    @staticmethod
-    def _run(server: uvicorn.Server) -> None:
-        server.run()

@@ -13,6 +13,7 @@ CREATE TABLE block (
 );
 
 -- Every freezing of the prompt. Only the last row of a session keeps its bytes; it has none once they were dropped.
+-- Messages from `since` on were made on it.
 CREATE TABLE prompt (
     ns        bigint NOT NULL,
     session   bigint NOT NULL,
@@ -23,6 +24,7 @@ CREATE TABLE prompt (
     digest    bytea NOT NULL,
     reason    text NOT NULL,
     frozen_at bigint NOT NULL,
+    since     bigint NOT NULL,
     change    bigint NOT NULL,
     PRIMARY KEY (ns, session, ord)
 );

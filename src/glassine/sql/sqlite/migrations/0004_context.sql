@@ -13,6 +13,7 @@ CREATE TABLE block (
 ) STRICT, WITHOUT ROWID;
 
 -- Every freezing of the prompt. Only the last row of a session keeps its bytes; it has none once they were dropped.
+-- Messages from `since` on were made on it.
 CREATE TABLE prompt (
     ns        INTEGER NOT NULL,
     session   INTEGER NOT NULL,
@@ -23,6 +24,7 @@ CREATE TABLE prompt (
     digest    BLOB NOT NULL,
     reason    TEXT NOT NULL,
     frozen_at INTEGER NOT NULL,
+    since     INTEGER NOT NULL,
     change    INTEGER NOT NULL,
     PRIMARY KEY (ns, session, ord)
 ) STRICT, WITHOUT ROWID;

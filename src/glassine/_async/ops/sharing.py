@@ -1,0 +1,104 @@
+"""Copying what belongs to a whole namespace: its entries, one by one, as no session's change number stands for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...copying import judge_shared
+from ...exchange import Label
+from ...records import Ref
+from ..database import AsyncDatabase
+from . import entries
+from .copying import BYTES, ROWS, entry_beside, weight
+from .heads import namespace_key
+
+Row = tuple[Any, ...]
+
+
+class Page(NamedTuple):
+    """Entries of a namespace, each (row, what else belongs to it); `next` None: that was the last page."""
+
+    rows: list[tuple[Row, Row]]
+    next: tuple[str, str] | None
+
+
+async def page(db: AsyncDatabase, namespace: str, after: tuple[str, str]) -> Page:
+    """The next entries of a namespace, with their words."""
+    ns = await namespace_key(db, namespace)
+    if ns is None:
+        return Page([], None)
+    found: list[tuple[Row, Row]] = []
+    size = 0
+    some = await db.rows(db.queries.copy_entry, (ns, entries.SHARED, *after, ROWS))
+    for row in some:
+        extra = await entry_beside(db, (ns, entries.SHARED), row, True)
+        found.append((tuple(row), extra))
+        size += weight(row) + weight(extra)
+        if size > BYTES:
+            return Page(found, (row[0], row[1]))
+    return Page(found, (some[-1][0], some[-1][1]) if len(some) == ROWS else None)
+
+
+async def put(
+    db: AsyncDatabase, namespace: str, rows: Sequence[tuple[Row, Row]], dry_run: bool
+) -> list[tuple[str, str]]:
+    """Write entries as they were read in the source. Returns those (label, key) that the target has otherwise, and
+    that somebody wrote there: these are left alone."""
+    ref = Ref(namespace, "")
+    ns = await namespace_key(db, namespace)
+    if ns is None:
+        if dry_run:
+            return []
+        ns = await entries.need_namespace(db, ref)
+    left = []
+    for (label, key, description, *rest), (body, found) in rows:
+        place = Label(ns, entries.SHARED, label)
+        there = await db.row(db.queries.entry_find, (*place, key))
+        decision = "new"
+        if there is not None:
+            same = await _content(db, place, key) == (description, body)
+            decision = judge_shared(same, there[2])
+        if decision == "diverged":
+            left.append((label, key))
+        elif decision != "same" and not dry_run:
+            row = (description, *rest[:-1])
+            if there is None:
+                await db.run(db.queries.entry_add, (*place, key, *row, entries.COPIED))
+            else:
+                await db.run(db.queries.entry_replace, (*place, key, *row, entries.COPIED))
+                await db.entry_index.drop(place, key, there[0], there[1])
+            await entries.put_rest(db, place, key, body, found)
+    return left
+
+
+async def deleted(db: AsyncDatabase, namespace: str) -> list[tuple[str, str]]:
+    """The entries (label, key) that were removed from a namespace, and not written again."""
+    ns = await namespace_key(db, namespace)
+    if ns is None:
+        return []
+    rows = await db.rows(db.queries.tombstone_list, (ns, entries.SHARED))
+    return [(label, key) for kind, id, *_ in rows if kind == entries.REMOVED for label, key in [json.loads(id)]]
+
+
+async def drop(
+    db: AsyncDatabase, namespace: str, gone: Sequence[tuple[str, str]], dry_run: bool, now: int
+) -> list[tuple[str, str]]:
+    """Remove entries that were removed in the source, if they are still only copies. Returns those that are not."""
+    ns = await namespace_key(db, namespace)
+    left = []
+    for label, key in gone if ns is not None else ():
+        place = Label(ns or 0, entries.SHARED, label)
+        there = await db.row(db.queries.entry_find, (*place, key))
+        if there is not None and there[2] != entries.COPIED:
+            left.append((label, key))
+        elif there is not None and not dry_run:
+            await entries.take_out(db, place, key, there[0], there[1], now)
+    return left
+
+
+async def _content(db: AsyncDatabase, place: Label, key: str) -> tuple[Any, Row]:
+    row = await db.row(db.queries.entry_get, (*place, key))
+    body = await db.row(db.queries.entry_body_get, (*place, key))
+    return row[1], tuple(body or ())

@@ -1,0 +1,68 @@
+"""Making a view: the shell reads what is there, lets pure steps decide, and writes what must be sent again the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..hints import Retention, place
+from ..marking import stub, stubbed
+from ..messages import from_micros
+from ..models import Model
+from ..models import facts as facts_of
+from ..pairing import repair
+from ..prompt import unfrozen
+from ..showing import entries, markers, previews, reminders, unloads
+from ..thinking import edits, unbound
+from ..view import View
+
+if TYPE_CHECKING:
+    from .session import AsyncSession
+
+UNKNOWN_MODEL = "unknown"
+
+
+class Wanted(NamedTuple):
+    """What a view is asked for."""
+
+    model: str | None
+    leaf: str | None
+    retention: Retention
+    facts: Model | None
+    route: str | None
+
+
+async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
+    """The view of one path. With `commit` what it adds for the first time is stored: the frozen prompt, reminders, and
+    stubs for results that are missing."""
+    context, started_at = session._context, from_micros(session.store.now())
+    facts = wanted.facts or facts_of(wanted.model or UNKNOWN_MODEL)
+    seen = await session._engine.seen(session._ref, wanted.leaf)
+    prompt = None
+    if session._has_prompt:
+        prompt = await (context.freeze() if commit else context.frozen())
+        if prompt is None:
+            prompt = unfrozen(await context.render(), seen.next)
+        seen = await context.remind(seen, prompt, commit)
+    steps = [markers(seen.beside), *([unloads] if context.loads else [])]
+    if facts.binds_thinking:
+        since = prompt.since if prompt is not None else 0
+        steps.append(unbound(seen.message_numbers, edits(seen), since, wanted.model))
+    found = entries(seen, [*steps, previews(session._has_prompt), reminders(seen.beside)])
+    mended = repair([entry.message for entry in found], stubbed(seen.beside))
+    if commit and mended.stubs:
+        await session._engine.lay(session._ref, [stub(*each) for each in mended.stubs], session.store.now())
+    shown = tuple(found)
+    hints = place([entry.message for entry in shown], wanted.retention, facts.cache.max_breakpoints)
+    return View(
+        session_id=session.id,
+        leaf=seen.leaf,
+        active=seen.active,
+        model=wanted.model,
+        facts=facts,
+        prompt=prompt,
+        entries=shown,
+        notes=tuple(mended.notes),
+        hints=hints,
+        route=wanted.route,
+        started_at=started_at,
+    )

@@ -1,0 +1,168 @@
+# Generated from src/glassine/_async/recording.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""Recording what a model answered: whole replies, and streams while they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from .._waiting import iterate
+from ..dialects import Stream, read_reply, stream_for
+from ..drafting import draft
+from ..formats._common import Reply
+from ..messages import Message, calls, from_micros, tool_result
+from ..pricing import price
+from ..records import Usage
+from ..view import View
+from .ops.recording import Below
+
+if TYPE_CHECKING:
+    from .session import Session
+
+WRITE_EVERY: Final = 500_000
+"""Microseconds between two writes of a reply that is still coming."""
+
+
+def record(session: Session, response: Any, view: View | None) -> Message:
+    """Store a whole reply with its usage."""
+    reply = read_reply(response)
+    now = session.store.now()
+    message = _message(session, reply, session.store.new_id(), "complete", None)
+    usage = _usage(session, reply, view, message.id, True, now)
+    session._engine.record(session._ref, draft(message), _below(view), usage, now)
+    return message
+
+
+class Recording:
+    """A reply that is taken in while it comes: iterate over it to get the provider's events, unchanged.
+
+    Its message is stored with the first content, and again now and then while more comes (`metadata.glassine` has a
+    `status` and a rising `revision`), so that a crash keeps what was there. When the events end it is "complete"; when
+    they break off, or nobody asks for more, "interrupted": then it has the texts as far as they came, and only those
+    tool calls that were whole. An error of the events comes out after that was stored. Who may stop early enters it
+    (`with`), so that it ends at once.
+    """
+
+    def __init__(self, session: Session, events: Any, view: View | None) -> None:
+        self._session, self._events, self._view = session, events, view
+        self._id = session.store.new_id()
+        self._stream: Stream | None = None
+        self._revision = 0
+        self._written_at = 0
+        self._there = True
+        self._ended = False
+        self.message: Message | None = None
+        """What is stored of the reply so far; None before anything came."""
+
+    def run(self) -> Message | None:
+        """Take in all events. Returns the message; None when nothing came."""
+        for _ in self:
+            pass
+        return self.message
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end(False)
+
+    def __iter__(self) -> Iterator[Any]:
+        finished = False
+        try:
+            for event in iterate(self._events):
+                if self._stream is None:
+                    self._stream = stream_for(event)
+                if self._stream is not None:
+                    self._stream.feed(event)
+                    self._keep()
+                yield event
+            finished = True
+        finally:
+            self._end(finished)
+
+    def _keep(self) -> None:
+        now = self._session.store.now()
+        if self._stream is None or (self._revision and now - self._written_at < WRITE_EVERY):
+            return
+        reply = self._stream.reply()
+        if reply.message.parts:
+            self._write(reply, "streaming", None)
+
+    def _end(self, finished: bool) -> None:
+        if self._stream is None or self._ended:
+            return
+        self._ended = True
+        whole = finished and self._stream.finished
+        reply = self._stream.reply(finished=whole)
+        now = self._session.store.now()
+        usage = _usage(self._session, reply, self._view, self._id if reply.message.parts else None, whole, now)
+        if reply.message.parts or self._revision:
+            self._write(reply, "complete" if whole else "interrupted", usage)
+        else:
+            self._session._engine.record(self._session._ref, None, None, usage, now)
+
+    def _write(self, reply: Reply, status: str, usage: Usage | None) -> None:
+        session, now = self._session, self._session.store.now()
+        message = _message(session, reply, self._id, status, self._revision + 1)
+        if not self._revision:
+            session._engine.record(session._ref, draft(message), _below(self._view), usage, now)
+        elif self._there:
+            self._there = session._engine.revise(session._ref, draft(message), usage, now)
+        elif usage is not None:
+            session._engine.record(session._ref, None, None, usage, now)
+        self._revision += 1
+        self._written_at = now
+        self.message = message
+
+
+def run_tools(session: Session, reply: Message) -> list[Message]:
+    """Run those calls of a reply that are ours, and return their results, to be appended."""
+    own = {tool.name: tool for tool in session.tools()}
+    found = []
+    for call in calls(reply):
+        if call.name in own:
+            answer = own[call.name].call(call.raw, message_id=reply.id or None)
+            found.append(tool_result(call, answer, is_error=answer.startswith("Error:")))
+    return found
+
+
+def _message(session: Session, reply: Reply, id: str, status: str, revision: int | None) -> Message:
+    noted: dict[str, Any] = {"status": status}
+    if revision is not None:
+        noted["revision"] = revision
+    known = {"model": reply.model, "responseId": reply.response_id, "stop": reply.stop}
+    noted |= {name: value for name, value in known.items() if value is not None}
+    wire = reply.message.to_dict()
+    wire["id"] = id
+    wire["metadata"] = {**(wire.get("metadata") or {}), "glassine": noted}
+    return Message.from_dict(wire)
+
+
+def _usage(session: Session, reply: Reply, view: View | None, message_id: str | None, ok: bool, now: int) -> Usage:
+    model = reply.model or (view.model if view is not None else None)
+    used = reply.usage
+    usage = Usage(
+        id=session.store.new_id(),
+        ok=ok,
+        message_id=message_id,
+        leaf_id=view.leaf if view is not None else None,
+        model=model,
+        route=view.route if view is not None else None,
+        started_at=view.started_at if view is not None else None,
+        ended_at=from_micros(now),
+        input_tokens=used.input,
+        output_tokens=used.output,
+        cache_read_tokens=used.cache_read,
+        cache_write_5m_tokens=used.cache_write_5m,
+        cache_write_1h_tokens=used.cache_write_1h,
+    )
+    cost = price(model, usage, at=usage.ended_at) if model is not None else None
+    return usage if cost is None else replace(usage, cost=cost.cost, price_source=cost.source)
+
+
+def _below(view: View | None) -> Below | None:
+    return None if view is None or view.leaf is None else Below(view.leaf, view.active)

@@ -1,0 +1,92 @@
+"""The providers' formats by name, and which one a reply is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any, Literal
+
+from .errors import InvalidMessageError
+from .formats import ai_sdk, anthropic, gemini, openai_chat, openai_responses
+from .formats._common import Marks, Reply, Request, plain
+from .messages import Message
+
+Format = Literal["anthropic", "openai", "openai_responses", "gemini", "ai_sdk"]
+FORMATS: dict[Format, ModuleType] = {
+    "anthropic": anthropic,
+    "openai": openai_chat,
+    "openai_responses": openai_responses,
+    "gemini": gemini,
+    "ai_sdk": ai_sdk,
+}
+Stream = anthropic.Stream | openai_chat.Stream | openai_responses.Stream | gemini.Stream
+
+
+def to_request(
+    format: Format,
+    messages: Sequence[Message],
+    *,
+    system: str,
+    tools: Sequence[Mapping[str, Any]],
+    model: str | None,
+    marks: Marks,
+) -> Request:
+    """The request in one format. Raises ValueError for a format that is none of FORMATS."""
+    made: Request = _module(format).to_request(messages, system=system, tools=tools, model=model, marks=marks)
+    return made
+
+
+def from_request(format: Format, arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in a request that is written in one format; its system prompt and tools are no messages."""
+    found: list[Message] = _module(format).from_request(arguments)
+    return found
+
+
+def read_reply(response: Any) -> Reply:
+    """A reply of any of the four providers' APIs: the SDK's object, or a dict of the same shape."""
+    given = plain(response)
+    format = reply_format(given)
+    if format is None:
+        raise InvalidMessageError(
+            f"{type(response).__name__} is no reply of Anthropic, OpenAI (chat completions, Responses) or Gemini"
+        )
+    reply: Reply = FORMATS[format].read_reply(given)  # type: ignore[index]
+    return reply
+
+
+def reply_format(given: Any) -> str | None:
+    """Which API a reply comes from, by what is in it; None when it looks like none."""
+    if not isinstance(given, Mapping):
+        return None
+    if given.get("type") == "message" and isinstance(given.get("content"), list):
+        return "anthropic"
+    if isinstance(given.get("choices"), list):
+        return "openai"
+    if given.get("object") == "response" or isinstance(given.get("output"), list):
+        return "openai_responses"
+    if "candidates" in given or "usageMetadata" in given or "usage_metadata" in given:
+        return "gemini"
+    return None
+
+
+def stream_for(event: Any) -> Stream | None:
+    """What takes in a stream that begins with this event; None when the event is of no provider that is known."""
+    given = plain(event)
+    if not isinstance(given, Mapping):
+        return None
+    kind = given.get("type")
+    if isinstance(kind, str) and kind.startswith("response."):
+        return openai_responses.Stream()
+    if kind == "message_start":
+        return anthropic.Stream()
+    if isinstance(given.get("choices"), list):
+        return openai_chat.Stream()
+    if "candidates" in given or "usageMetadata" in given or "usage_metadata" in given:
+        return gemini.Stream()
+    return None
+
+
+def _module(format: str) -> ModuleType:
+    if format not in FORMATS:
+        raise ValueError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")
+    return FORMATS[format]

@@ -1,0 +1,4 @@
+# stub-lead
+from typing import Any
+class Stream: ...
+

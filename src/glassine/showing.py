@@ -1,0 +1,195 @@
+"""From a path to what a model is shown of it, in steps: overlays, reminders, previews. Nothing stored ever changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from .loading import copies, marker_text
+from .marking import Laying, by_message, replaced
+from .messages import Message, calls, results
+from .originals import preview
+from .overlays import Overlay, summary_message
+from .reminding import reminder_message
+from .tree import Position
+
+_NOWHERE = Position(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message of a view. It stands for `messages` stored messages, from `first_id` to `last_id` (none, for a
+    reminder: both name the message it follows); `why` says what made it look other than stored."""
+
+    message: Message
+    first_id: str
+    last_id: str
+    messages: int
+    why: tuple[str, ...] = ()
+
+    def shown_as(self, message: Message, why: str) -> Entry:
+        """The entry with another look; itself if nothing changed."""
+        if message is self.message:
+            return self
+        return Entry(message, self.first_id, self.last_id, self.messages, (*self.why, why))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a store knows of one path: its leaf and the session's active one, the visible messages and summaries,
+    oldest first, with their numbers in the session (of a summary, of its first message), and the markers and reminders
+    that apply to it. `next` is the number that the next message will get."""
+
+    leaf: str | None
+    active: str | None
+    pieces: tuple[Message | Overlay, ...]
+    numbers: tuple[int, ...]
+    beside: tuple[Overlay, ...]
+    next: int
+
+    @property
+    def messages(self) -> list[Message]:
+        """The stored messages that are seen."""
+        return [piece for piece in self.pieces if isinstance(piece, Message)]
+
+    @property
+    def message_numbers(self) -> dict[str, int]:
+        """The number of each stored message that is seen, by its id."""
+        there = zip(self.pieces, self.numbers, strict=True)
+        return {piece.id: number for piece, number in there if isinstance(piece, Message)}
+
+    @property
+    def reminders(self) -> list[Overlay]:
+        """The reminders whose messages are seen; a summary hides those it covers."""
+        there = {message.id for message in self.messages}
+        return [overlay for overlay in self.beside if overlay.kind == "reminder" and overlay.first_id in there]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every call of the newest step has its result: before, nothing may come between them."""
+        answered: set[str] = set()
+        for piece in reversed(self.pieces):
+            if isinstance(piece, Overlay):
+                return True
+            answered.update(result.id for result in results(piece))
+            if asked := calls(piece):
+                return answered.issuperset(call.id for call in asked)
+            if piece.role != "tool":
+                return True
+        return True
+
+    def with_reminders(self, layings: Iterable[Laying], now: datetime) -> Seen:
+        """What would be seen if these reminders were laid."""
+        laid = [
+            Overlay(
+                id=laying.id,
+                kind="reminder",
+                first_id=laying.message_id,
+                last_id=laying.message_id,
+                text=laying.text,
+                created_at=now,
+                stale=False,
+                supersedes=(),
+                covered_messages=0,
+                covered_bytes=0,
+                covered_tokens=(0, 0, 0, 0, 0),
+                first=_NOWHERE,
+                last=_NOWHERE,
+                order=0,
+                data=laying.data,
+            )
+            for laying in layings
+        ]
+        return replace(self, beside=(*self.beside, *laid))
+
+
+Step = Callable[[list[Entry]], list[Entry]]
+"""One step of the way from a path to a request. Steps change how entries look, and never what is stored."""
+
+
+def entries(seen: Seen, steps: Iterable[Step]) -> tuple[Entry, ...]:
+    """The entries of a path, after all steps."""
+    found = [_entry(piece) for piece in seen.pieces]
+    for step in steps:
+        found = step(found)
+    return tuple(found)
+
+
+def markers(overlays: Sequence[Overlay]) -> Step:
+    """The step that shows markers in the place of what they lie over."""
+    over = by_message(overlays)
+
+    def step(found: list[Entry]) -> list[Entry]:
+        if not over:
+            return found
+        return [
+            entry.shown_as(
+                replaced(entry.message, {call: marker.text for call, marker in over[entry.message.id].items()}),
+                "marker",
+            )
+            if entry.message.id in over
+            else entry
+            for entry in found
+        ]
+
+    return step
+
+
+def unloads(found: list[Entry]) -> list[Entry]:
+    """The step that takes out bodies whose unloading stands on the path, though no marker lies over them: a host may
+    store a load after its unload was done."""
+    texts: dict[str, dict[str, str]] = {}
+    for copy in copies([entry.message for entry in found]):
+        if copy.unloaded:
+            texts.setdefault(copy.message_id, {})[copy.call_id] = marker_text(copy.key)
+    if not texts:
+        return found
+    return [
+        entry.shown_as(replaced(entry.message, texts[entry.message.id]), "unloaded")
+        if entry.message.id in texts
+        else entry
+        for entry in found
+    ]
+
+
+def without_unloaded(messages: Sequence[Message]) -> list[Message]:
+    """A history with the bodies taken out whose unloading stands on it."""
+    return [entry.message for entry in unloads([Entry(message, message.id, message.id, 1) for message in messages])]
+
+
+def reminders(overlays: Sequence[Overlay]) -> Step:
+    """The step that puts reminders after their messages."""
+    after: dict[str, list[Overlay]] = {}
+    for overlay in overlays:
+        if overlay.kind == "reminder":
+            after.setdefault(overlay.first_id, []).append(overlay)
+
+    def step(found: list[Entry]) -> list[Entry]:
+        if not after:
+            return found
+        shown = []
+        for entry in found:
+            shown.append(entry)
+            shown += [
+                Entry(reminder_message(overlay), overlay.first_id, overlay.first_id, 0, ("reminder",))
+                for overlay in after.get(entry.message.id, ())
+            ]
+        return shown
+
+    return step
+
+
+def previews(readable: bool) -> Step:
+    """The step that shortens what is too long for a row. `readable`: there is a tool that reads the whole."""
+
+    def step(found: list[Entry]) -> list[Entry]:
+        return [entry.shown_as(preview(entry.message, readable=readable), "preview") for entry in found]
+
+    return step
+
+
+def _entry(piece: Message | Overlay) -> Entry:
+    if isinstance(piece, Overlay):
+        return Entry(summary_message(piece), piece.first_id, piece.last_id, piece.covered_messages, ("summary",))
+    return Entry(piece, piece.id, piece.id, 1)
