@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import glassine
 from glassine import SessionSpec
 
 from . import _floor
-from ._measure import Block, Figure, compare
+from ._measure import Block, Figure, Side, compare, figure, in_turn
 
 BLOCKS = 50
 TEXT = "The deploy of the billing service waits for the review; 明日の会議は三時からです。\n" * 28
@@ -24,7 +24,7 @@ TIMES = 20
 
 def run() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
-        yield freezing(Path(folder))
+        yield from freezing(Path(folder))
         yield reading(Path(folder))
 
 
@@ -34,33 +34,39 @@ def _table(path: Path) -> apsw.Connection:
     return connection
 
 
-def freezing(folder: Path) -> Figure:
-    """Against joining the same texts and one INSERT, in a transaction of its own like ours."""
-    spec = SessionSpec().with_cached_prompt()
+def freezing(folder: Path) -> Iterator[Figure]:
+    """Against joining the same texts and one INSERT, in a transaction of its own like ours: the first freezing of a new
+    session, with the texts at hand. Stored blocks are read from the database first."""
+    fixed = stored = SessionSpec().with_cached_prompt()
     for number in range(BLOCKS):
-        spec = spec.with_context(f"block-{number}")
+        fixed = fixed.with_context(f"block-{number}", text=TEXT)
+        stored = stored.with_context(f"block-{number}")
     with glassine.open(folder / "ours.db") as store, closing(_table(folder / "plain.db")) as connection:
-        session = store.session("s", spec)
+        from_store = store.session("stored", stored)
+        names = itertools.count()
         for number in range(BLOCKS):
-            session.replace_block(f"block-{number}", TEXT)
+            from_store.replace_block(f"block-{number}", TEXT)
         texts = [TEXT] * BLOCKS
 
-        def ours() -> Block:
-            def block() -> None:
-                for _ in range(TIMES):
-                    session.refresh_prompt("measured")
+        def floor() -> None:
+            connection.execute("INSERT INTO plain (data) VALUES (?)", ("\n\n".join(texts).encode(),))
 
-            return block
+        first, second, bare = in_turn(
+            _repeated(lambda: store.session(f"s{next(names)}", fixed).freeze_prompt()),
+            _repeated(lambda: from_store.refresh_prompt("measured")),
+            _repeated(floor),
+            blocks=40,
+        )
+        yield figure("freeze 50 blocks of 2 KB / join and INSERT", 3.0, first, bare)
+        yield figure("refresh 50 stored blocks of 2 KB / join and INSERT", None, second, bare)
 
-        def floor() -> Block:
-            def block() -> None:
-                for _ in range(TIMES):
-                    data = "\n\n".join(texts).encode()
-                    connection.execute("INSERT INTO plain (data) VALUES (?)", (data,))
 
-            return block
+def _repeated(work: Callable[[], object]) -> Side:
+    def block() -> None:
+        for _ in range(TIMES):
+            work()
 
-        return compare("freeze 50 blocks of 2 KB / join and INSERT", 3.0, ours, floor, blocks=40)
+    return lambda: block
 
 
 def reading(folder: Path) -> Figure:
@@ -69,7 +75,7 @@ def reading(folder: Path) -> Figure:
     for number in range(5):
         spec = spec.with_context(f"block-{number}", text=TEXT)
     names = itertools.cycle([f"s{number}" for number in range(100)])
-    with glassine.open(folder / "ours.db") as store, closing(_table(folder / "plain.db")) as connection:
+    with glassine.open(folder / "read.db") as store, closing(_table(folder / "bare.db")) as connection:
         sessions = {f"s{number}": store.session(f"s{number}", spec) for number in range(100)}
         for name, session in sessions.items():
             connection.execute("INSERT INTO plain (name, data) VALUES (?, ?)", (name, session.freeze_prompt().encode()))

@@ -1,16 +1,20 @@
 """The fake of Anthropic's API, driven by the real client."""
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from glassine import rules
 from glassine.rules import Limits
 from glassine.testing import Call, Cut, Failure, FakeProvider, Received, Text, Thinking, Wait
+from glassine.testing.provider._ledger import LIFETIMES, Ledger
 
 anthropic = pytest.importorskip("anthropic")
 
@@ -156,6 +160,22 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+def test_beta_requests_are_taken(fake: FakeProvider, client: Any) -> None:
+    edits = {"edits": [{"type": "clear_tool_uses_20250919", "keep": {"type": "tool_uses", "value": 3}}]}
+    reply = client.beta.messages.create(
+        model=MODEL,
+        max_tokens=100,
+        messages=[ASK],
+        betas=["context-management-2025-06-27"],
+        context_management=edits,
+    )
+    assert reply.content[0].text
+    (received,) = fake.requests
+    assert received.headers["anthropic-beta"] == "context-management-2025-06-27"
+    assert received.body["context_management"] == edits
+    assert received.path == "/v1/messages"
+
+
 # --- failures ---------------------------------------------------------------------------------------------------------
 
 
@@ -218,6 +238,53 @@ def test_a_stream_may_fail_when_it_has_begun(fake: FakeProvider, client: Any) ->
         got.extend(stream.text_stream)
     assert got == ["so far"]
     assert caught.value.body["error"]["type"] == "overloaded_error"
+
+
+# --- the server itself ------------------------------------------------------------------------------------------------
+
+
+def test_two_fakes_at_once(fake: FakeProvider, client: Any) -> None:
+    fake.script("one")
+    with FakeProvider(answers=["two"]) as other:
+        assert create(client.with_options(base_url=other.anthropic_url)).content[0].text == "two"
+        assert create(client).content[0].text == "one"
+    assert (len(fake.requests), len(other.requests)) == (1, 1)
+    with FakeProvider(answers=["three"]) as third:  # a port that was let go can be had again
+        assert create(client.with_options(base_url=third.anthropic_url)).content[0].text == "three"
+
+
+def test_the_end_does_not_wait_for_an_answer(one_client: Any) -> None:
+    errors: list[Exception] = []
+
+    def ask(client: Any) -> None:
+        try:
+            create(client)
+        except anthropic.APIError as error:
+            errors.append(error)
+
+    with FakeProvider(answers=[[Wait(60), Text("late")]]) as fake:
+        asking = threading.Thread(
+            target=ask, args=[one_client.with_options(base_url=fake.anthropic_url, max_retries=0)]
+        )
+        asking.start()
+        while not fake.requests:
+            time.sleep(0.005)
+        start = time.monotonic()
+    asking.join(10)
+    assert time.monotonic() - start < 10
+    assert len(errors) == 1
+
+
+def test_what_cannot_be_answered_is_an_error(one_client: Any) -> None:
+    fake = FakeProvider(answers=[[5]])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="cannot answer with 5"), fake:
+        fails(one_client.with_options(base_url=fake.anthropic_url))
+
+
+def test_without_the_extra_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ImportError, match=r"glassine\[testing\]"):
+        FakeProvider().__enter__()
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
@@ -557,3 +624,41 @@ def test_an_entry_is_there_when_the_answer_begins(fake: FakeProvider, client: An
         thread.join()
     assert [read for read, _, _ in got] == [0, 0]
     assert numbers(create(client, ask))[0] > 0
+
+
+# --- properties of the cache ------------------------------------------------------------------------------------------
+
+BLOCKS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([None, None, "5m", "1h"])), min_size=1, max_size=30)
+
+
+@given(st.lists(st.tuples(BLOCKS, st.integers(0, 4000)), min_size=1, max_size=6))
+def test_what_is_read_was_written_and_lives(steps: list[tuple[list[tuple[str, str | None]], int]]) -> None:
+    """Against the plainest model: every prefix that was ever marked, and until when it lives."""
+    ledger, now = Ledger(), 0
+    lives: dict[str, tuple[float, int]] = {}
+    for blocks, pause in steps:
+        now += pause
+        said = "".join(letter for letter, _ in blocks)
+        marks = [(place, ttl) for place, (_, ttl) in enumerate(blocks) if ttl]
+        request = {"model": MODEL, "messages": [user(*(text(letter, ttl) for letter, ttl in blocks))]}
+        counted = ledger.count(request, 0, now)
+        found = [
+            place
+            for mark, _ in marks
+            for place in range(max(mark - 19, 0), mark + 1)
+            if lives.get(said[: place + 1], (0, 0))[0] > now
+        ]
+        hit = max(found, default=-1)
+        assert counted.read == hit + 1  # each letter is one token
+        assert counted.total == len(blocks) + 8
+        assert counted.written == max([place for place, _ in marks if place > hit], default=hit) - hit
+        assert min(counted.input, counted.written_5m, counted.written_1h) >= 0
+        assert ledger.count(request, 0, now)[:4] == counted[:4]  # counting changes nothing
+        counted.commit()
+        for place, ttl in [*marks, (hit, None)]:
+            prefix = said[: place + 1]
+            if place > hit and ttl:
+                lives[prefix] = (now + LIFETIMES[ttl], int(LIFETIMES[ttl]))
+            elif place >= 0 and lives.get(prefix, (0, 0))[0] > now:
+                lives[prefix] = (now + lives[prefix][1], lives[prefix][1])
+        assert ledger.count(request, 0, now).written == 0

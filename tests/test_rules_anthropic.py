@@ -1,8 +1,10 @@
 """The rules of Anthropic's API: a good request passes, and each rule is broken by a request made for it."""
 
 import copy
+import gzip
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +84,9 @@ def test_a_system_message_stands_behind_the_users() -> None:
     assert judged(request) == []
     request["messages"] += [say("assistant", "c"), say("user", "d")]
     assert judged(request) == []
+    served = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    request["messages"] += [say("assistant", served), say("system", "e")]
+    assert judged(request) == []
 
 
 def source(**fields: Any) -> dict[str, Any]:
@@ -139,9 +144,12 @@ BREAKERS: list[tuple[str, Change]] = [
     ("tool_unique", tool(name="search")),
     ("tool_schema", tool(input_schema={"properties": {}})),
     ("tool_schema", tool(input_schema="object")),
+    ("tool_schema", tool(input_schema={"type": "object", "anyOf": []})),
+    ("tool_schema", tool(input_schema={"type": "object", "properties": {"größe": {}}})),
     ("tool_choice", setting("tool_choice", {"type": "tool", "name": "nobody"})),
     ("tool_choice", lambda request: (request.pop("tools"), request)),
     ("no_messages", messages()),
+    ("many_messages", lambda request: request.update(messages=[ASK] * 100_001)),
     ("role", messages(ASK, {"role": "tool", "content": "found"})),
     ("first_user", messages(say("assistant", "Welcome."), ASK)),
     ("system_place", messages(say("system", "Be brief."), ASK)),
@@ -206,6 +214,14 @@ BREAKERS: list[tuple[str, Change]] = [
             say("user", RESULT),
             say("assistant", THOUGHT, {**CALL, "id": "b"}),
             say("user", {**RESULT, "tool_use_id": "b"}),
+        ),
+    ),
+    (
+        "thinking_off",
+        lambda request: request.update(
+            model="claude-haiku-4-5",
+            thinking={"type": "disabled"},
+            messages=[ASK, say("assistant", THOUGHT, text("x"))],
         ),
     ),
     ("thinking_last", messages(ASK, say("assistant", text("x"), THOUGHT), ASK)),
@@ -328,3 +344,29 @@ def test_nothing_raises(data: st.DataObject) -> None:
     before = json.dumps(request)
     judged(request)
     assert json.dumps(request) == before
+
+
+# --- what a real client sent ------------------------------------------------------------------------------------------
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "claude-code"
+# In this one every field is the same placeholder.
+FILES = [path for path in sorted(DATA.glob("*.jsonl*")) if path.name != "fixture_jazzyalex_small_all_linetypes.jsonl"]
+# Between the lines of a file things stand that were sent in another order, or cleaned, or not at all.
+BETWEEN = {"unanswered_call", "orphan_result", "thinking_last", "prefill", "no_messages", "empty_text"}
+
+
+@pytest.mark.skipif(not FILES, reason="the real transcripts (../shared/data/claude-code) are not here")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_blocks_of_real_conversations_pass(path: Path) -> None:
+    """What the server once took is not refused here for the shape of a block."""
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    sent = []
+    for row in data.decode().split("\n"):
+        if '"message"' in row:
+            line, _ = json.JSONDecoder().raw_decode(row.strip())
+            if line.get("type") in ("user", "assistant") and not line.get("isSidechain"):
+                sent.append({name: line["message"].get(name) for name in ("role", "content")})
+    found = judged({"model": "claude-sonnet-5", "max_tokens": 1, "messages": sent})
+    alarms = [violation for violation in found if violation.rule.removeprefix("anthropic.") not in BETWEEN]
+    # One file has had its ids taken out.
+    assert [alarm for alarm in alarms if not alarm.path.endswith(".tool_use.id")] == []

@@ -195,6 +195,8 @@ def test_content_blocks_stay_content_blocks_and_media_is_never_cut_inside() -> N
     assert cut({"content": blocks, "isError": False}, 800)["isError"] is False
     shot = cut({"ok": True, "screenshot": f"data:image/png;base64,{image}"})
     assert shot["screenshot"] == "[image/png left out]"
+    odd = cut({"mimeType": '"' * 90, "data": image})
+    assert odd["data"] == "[media left out]"
     document = cut({"mimeType": "text/html", "text": "<p>words, not base64</p>" * 100})
     assert document["text"].startswith("<p>words")
 
@@ -461,6 +463,8 @@ values = st.recursive(
 
 def is_shape_kept(whole: Any, shown: Any) -> bool:
     if isinstance(whole, dict) and isinstance(shown, dict):
+        if "left out" in str(shown.get("text")):
+            return True  # a content block with media
         return all(key == "__truncated" or (key in whole and is_shape_kept(whole[key], shown[key])) for key in shown)
     if isinstance(whole, list) and isinstance(shown, list):
         return all(is_shape_kept(a, b) for a, b in zip(whole, shown[:-1], strict=False))
@@ -487,6 +491,8 @@ def test_shrinking_keeps_the_kind_and_the_limit(value: Any, limit: int) -> None:
 def test_strict_shrinking_keeps_every_key(value: Any, limit: int) -> None:
     def check(whole: Any, shown: Any, depth: int = 0) -> None:
         assert type(whole) is type(shown)
+        if isinstance(shown, dict) and list(shown) == ["type", "text"] and "left out" in str(shown["text"]):
+            return  # a content block with media
         if isinstance(whole, dict) and depth < 8:
             assert list(whole) == list(shown)
             for key in whole:

@@ -49,28 +49,33 @@ class Block:
 
 
 class Section(NamedTuple):
-    """A block as it stands in the prompt."""
+    """A block as it stands in the prompt: its text in UTF-8 (lone surrogates as `surrogatepass`), and the SHA-256."""
 
     label: str
-    text: str
-
-    @property
-    def digest(self) -> str:
-        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+    data: bytes
+    digest: str
 
 
 def sections(blocks: Iterable[Block]) -> list[Section]:
     """The sections of a prompt, in the order given. An empty read-only block has none."""
-    return [
-        Section(block.label, f"{RULE}\n{header(block)}\n{RULE}" + (f"\n{content}" if content else ""))
-        for block in blocks
-        if (content := harmless(block.content).strip("\n")) or block.kind != "readonly"
-    ]
+    drawn = []
+    for block in blocks:
+        content = harmless(block.content).strip("\n")
+        if content or block.kind != "readonly":
+            text = f"{RULE}\n{header(block)}\n{RULE}\n{content}" if content else f"{RULE}\n{header(block)}\n{RULE}"
+            data = text.encode("utf-8", "surrogatepass")
+            drawn.append(Section(block.label, data, sha256(data).hexdigest()))
+    return drawn
+
+
+def joined(drawn: Iterable[Section]) -> bytes:
+    """The prompt of these sections: one blank line between two of them."""
+    return b"\n\n".join([section.data for section in drawn])
 
 
 def render(blocks: Iterable[Block]) -> str:
     """The system prompt: the sections with one blank line between them. The same blocks give the same text."""
-    return "\n\n".join([section.text for section in sections(blocks)])
+    return joined(sections(blocks)).decode("utf-8", "surrogatepass")
 
 
 def header(block: Block) -> str:

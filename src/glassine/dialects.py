@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, Literal, Protocol
 
 from .errors import InvalidMessageError
-from .formats import ai_sdk, anthropic, gemini, openai_chat, openai_responses
 from .formats._common import Marks, Reply, Request, plain
 from .messages import Message
 
 Format = Literal["anthropic", "openai", "openai_responses", "gemini", "ai_sdk"]
-FORMATS: dict[Format, ModuleType] = {
-    "anthropic": anthropic,
-    "openai": openai_chat,
-    "openai_responses": openai_responses,
-    "gemini": gemini,
-    "ai_sdk": ai_sdk,
+FORMATS: dict[Format, str] = {
+    "anthropic": "anthropic",
+    "openai": "openai_chat",
+    "openai_responses": "openai_responses",
+    "gemini": "gemini",
+    "ai_sdk": "ai_sdk",
 }
-Stream = anthropic.Stream | openai_chat.Stream | openai_responses.Stream | gemini.Stream
+"""The formats, and the modules that write and read them; one is loaded when it is first asked for."""
+
+
+class Stream(Protocol):
+    """Takes in the events of one reply."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the provider said that the reply is whole."""
+
+    def feed(self, event: Any) -> None:
+        """Take in an event: the SDK's object, or a dict of the same shape. Unknown ones change nothing."""
+
+    def reply(self, finished: bool | None = None) -> Reply:
+        """What has come so far. `finished` False leaves out what is not whole; None goes by the events."""
 
 
 def to_request(
@@ -50,7 +63,7 @@ def read_reply(response: Any) -> Reply:
         raise InvalidMessageError(
             f"{type(response).__name__} is no reply of Anthropic, OpenAI (chat completions, Responses) or Gemini"
         )
-    reply: Reply = FORMATS[format].read_reply(given)  # type: ignore[index]
+    reply: Reply = _module(format).read_reply(given)
     return reply
 
 
@@ -75,18 +88,19 @@ def stream_for(event: Any) -> Stream | None:
     if not isinstance(given, Mapping):
         return None
     kind = given.get("type")
+    format = reply_format(given)
     if isinstance(kind, str) and kind.startswith("response."):
-        return openai_responses.Stream()
-    if kind == "message_start":
-        return anthropic.Stream()
-    if isinstance(given.get("choices"), list):
-        return openai_chat.Stream()
-    if "candidates" in given or "usageMetadata" in given or "usage_metadata" in given:
-        return gemini.Stream()
-    return None
+        format = "openai_responses"
+    elif kind == "message_start":
+        format = "anthropic"
+    if format is None:
+        return None
+    stream: Stream = _module(format).Stream()
+    return stream
 
 
-def _module(format: str) -> ModuleType:
-    if format not in FORMATS:
-        raise ValueError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")
-    return FORMATS[format]
+def _module(format: str) -> Any:
+    for known, name in FORMATS.items():
+        if known == format:
+            return import_module(f".formats.{name}", __package__)
+    raise ValueError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")

@@ -98,4 +98,5 @@ class Explanation:
         stale = f"; changed since: {', '.join(self.stale)}" if self.stale else ""
         tools = ", ".join(tool.name for tool in self.prompt.tools) or "no tools"
         mark = "  < cache breakpoint" if self.hints.prefix else ""
-        return f"prompt {self.prompt.digest[:12]}, {self.prompt.reason}, {to_iso(self.prompt.frozen_at)}{stale}; {tools}{mark}"
+        since = to_iso(self.prompt.frozen_at)
+        return f"prompt {self.prompt.digest[:12]}, {self.prompt.reason}, {since}{stale}; {tools}{mark}"

@@ -1,15 +1,226 @@
+"""Repair: every tool call has its result directly behind it, and every result its call, as strict providers want it.
+
+Stored messages stay as they are; what is repaired is the list that a view is made of. The same list always gives the
+same one, and a longer list gives the same one with something added, but for what a note tells.
+"""
+
 from __future__ import annotations
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from . import _json
 from .formats._common import Note
-from .messages import Message
+from .formats._outputs import output_parts
+from .messages import Message, Part, Role, ToolCall, ToolResult, calls, results
+
+STUB = "[Result from earlier conversation — see context summary above]"
+"""What is shown for a result that is missing."""
+
+
+class Stub(NamedTuple):
+    """A call in a message whose result was missing, and the text that stands for it."""
+
+    message_id: str
+    call_id: str
+    text: str
 
 
 class Repaired(NamedTuple):
+    """`messages` are what can be sent; `sources` says for each which message of the given list it comes from (a stub:
+    the one with the call). `stubs` are the calls that were stubbed for the first time."""
+
     messages: list[Message]
     notes: tuple[Note, ...]
-    stubs: tuple[tuple[str, str, str], ...]
+    stubs: tuple[Stub, ...]
+    sources: tuple[int, ...]
 
 
-def repair(messages: Sequence[Message], stubbed: Iterable[str] = ()) -> Repaired:
-    return Repaired(list(messages), (), ())
+def repair(messages: Sequence[Message], stubbed: Collection[str] = ()) -> Repaired:
+    """Mend a history. `stubbed` are the ids of calls whose stub an earlier request had.
+
+    - A call is pending while it stands in the last assistant message with nothing but results after it; it stays as it
+      is. Any other call without a result gets the text STUB as its result.
+    - Results are moved directly behind the message with their calls. If a stub was sent there meanwhile, the stub
+      stays, and the result is shown where it came in, as a user's text; while calls are pending it is held back.
+    - Results without a call before them go, and so do second results of one call, a call that the next message
+      repeats word for word (its result counts for the first), and messages with nothing left in them.
+
+    A result goes to the newest message with a call of its id, there to the first that has none yet.
+    """
+    return _Repair(messages, stubbed).run()
+
+
+@dataclass
+class _Call:
+    """A call, and what has become of it. `late`: its result came in after its stub had been sent."""
+
+    message: int
+    call: ToolCall
+    answered: bool = False
+    late: bool = False
+
+
+@dataclass
+class _Behind:
+    """What is put behind a visible message and the results that follow it: results from further on, then late ones."""
+
+    moved: list[tuple[int, ToolCall, ToolResult]] = field(default_factory=list)
+    late: list[tuple[int, ToolCall, ToolResult]] = field(default_factory=list)
+
+
+class _Repair:
+    # Invariant: `visible` is the newest message so far that says something of its own, more than results. Results in
+    # the messages between it and the next visible one stand behind its calls already.
+
+    def __init__(self, messages: Sequence[Message], stubbed: Collection[str]) -> None:
+        self.messages = messages
+        self.stubbed = frozenset(stubbed)
+        self.notes: list[Note] = []
+        self.visible = -1
+        self.calls: list[_Call] = []
+        self.newest: dict[str, list[_Call]] = {}  # by id: the calls of the newest message that has any
+        self.dropped: dict[int, set[int]] = {}  # message → parts
+        self.behind: dict[int, _Behind] = {}
+
+    def run(self) -> Repaired:
+        for number, message in enumerate(self.messages):
+            held = {result.part: result for result in results(message)}
+            asked = calls(message) if message.role == "assistant" else []
+            repeated = {call.part for call in asked if self._is_repeated(number, call)}
+            fresh = {call.part: _Call(number, call, answered=call.part in held) for call in asked}
+            for part in repeated:
+                del fresh[part]
+            self.calls += fresh.values()
+            for entry in fresh.values():
+                self.newest[entry.call.id] = [other for other in fresh.values() if other.call.id == entry.call.id]
+            for part, result in held.items():
+                if part not in fresh:
+                    self._place(number, result, part in repeated)
+            if fresh or any(_says(part) for index, part in enumerate(message.parts) if index not in {*held, *repeated}):
+                self.visible = number
+        return self._written()
+
+    def _is_repeated(self, number: int, call: ToolCall) -> bool:
+        """Whether the newest visible message has the same call, word for word, without a result."""
+        for entry in self.newest.get(call.id, ()):
+            same = entry.call.name == call.name and _json.canonical(entry.call.raw) == _json.canonical(call.raw)
+            if same and entry.message == self.visible and not entry.answered:
+                self._drop(number, call.part, "repeated_call", f"the call {call.id} stands in the message before")
+                return True
+        return False
+
+    def _place(self, number: int, result: ToolResult, repeated: bool) -> None:
+        candidates = self.newest.get(result.id, [])
+        entry = next((entry for entry in candidates if not entry.answered), None)
+        if entry is None:
+            code, why = ("duplicate_result", "has a result") if candidates else ("orphan_result", "is not in the view")
+            self._drop(number, result.part, code, f"a result was left out: the call {result.id} {why}")
+            return
+        entry.answered = True
+        if self.visible == entry.message and not repeated:
+            return
+        self.dropped.setdefault(number, set()).add(result.part)
+        if self.visible != entry.message and result.id in self.stubbed:
+            entry.late = True
+            self._behind(self.visible).late.append((number, entry.call, result))
+            self._note("late_result", number, result.part, f"the result of {result.id} came after its stub was sent")
+        else:
+            self._behind(entry.message).moved.append((number, entry.call, result))
+            self._note("moved_result", number, result.part, f"the result of {result.id} was moved behind its call")
+
+    def _behind(self, number: int) -> _Behind:
+        return self.behind.setdefault(number, _Behind())
+
+    def _drop(self, number: int, part: int, code: str, text: str) -> None:
+        self.dropped.setdefault(number, set()).add(part)
+        self._note(code, number, part, text)
+
+    def _note(self, code: str, number: int, part: int | None, text: str) -> None:
+        self.notes.append(Note(code, self.messages[number].id or None, part, text))
+
+    def _written(self) -> Repaired:
+        pending = any(entry.message == self.visible and not entry.answered for entry in self.calls)
+        missing: dict[int, list[ToolCall]] = {}
+        for entry in self.calls:
+            if entry.late or (not entry.answered and entry.message != self.visible):
+                missing.setdefault(entry.message, []).append(entry.call)
+                if not entry.late:
+                    self._note("missing_result", entry.message, entry.call.part, f"{entry.call.id} has no result")
+        stubs = [
+            Stub(self.messages[number].id, call.id, STUB)
+            for number, found in missing.items()
+            for call in found
+            if call.id not in self.stubbed
+        ]
+        shown: list[tuple[Message, int]] = []
+        visible = -1
+        for number in range(len(self.messages)):
+            if self._is_visible(number):
+                shown += self._end(visible, missing, pending=False)
+                visible = number
+            if (message := self._remaining(number)) is not None:
+                shown.append((message, number))
+        shown += self._end(visible, missing, pending)
+        return Repaired(
+            [message for message, _ in shown], tuple(self.notes), tuple(stubs), tuple(number for _, number in shown)
+        )
+
+    def _is_visible(self, number: int) -> bool:
+        message = self.messages[number]
+        held = {result.part for result in results(message)}
+        gone = self.dropped.get(number, set())
+        if message.role == "assistant" and any(call.part not in gone for call in calls(message)):
+            return True
+        return any(_says(part) for index, part in enumerate(message.parts) if index not in held and index not in gone)
+
+    def _remaining(self, number: int) -> Message | None:
+        """The message without what was taken out of it; None when nothing is left."""
+        message, gone = self.messages[number], self.dropped.get(number)
+        if not gone:
+            return message if message.parts else None
+        parts = [part for index, part in enumerate(message.parts) if index not in gone]
+        return Message.from_dict({**message.to_dict(), "parts": parts}) if parts else None
+
+    def _end(self, number: int, missing: dict[int, list[ToolCall]], pending: bool) -> list[tuple[Message, int]]:
+        """What comes behind a visible message and the results that follow it."""
+        behind = self.behind.get(number, _Behind())
+        found = [
+            (self._made(source, "tool", [_result_part(call, result)]), source) for source, call, result in behind.moved
+        ]
+        found += [(Message(role="tool", parts=[_stub_part(call)]), number) for call in missing.get(number, ())]
+        if pending:
+            for source, _, result in behind.late:
+                self._note("held_result", source, result.part, f"the result of {result.id} waits for pending calls")
+            return found
+        return found + [
+            (self._made(source, "user", _late_parts(call, result)), source) for source, call, result in behind.late
+        ]
+
+    def _made(self, source: int, role: Role, parts: Sequence[Part]) -> Message:
+        """A message that stands for one result of another; it has that one's id when it is all there is of it."""
+        of = self.messages[source]
+        return Message(role=role, parts=parts, id=of.id if len(of.parts) == 1 else None)
+
+
+def _says(part: Any) -> bool:
+    """Whether a part is more than a mark between steps or a text that is still empty."""
+    return bool(part["type"] != "step-start" and (part["type"] != "text" or str(part.get("text", "")).strip()))
+
+
+def _result_part(call: ToolCall, result: ToolResult) -> dict[str, Any]:
+    part = {"type": "tool-result", "toolCallId": call.id, "toolName": call.name, "output": result.output}
+    return {**part, "isError": True} if result.is_error else part
+
+
+def _stub_part(call: ToolCall) -> dict[str, Any]:
+    return {"type": "tool-result", "toolCallId": call.id, "toolName": call.name, "output": STUB}
+
+
+def _late_parts(call: ToolCall, result: ToolResult) -> list[Part]:
+    head = f"[Late result of {call.name} ({call.id})] {'Error: ' if result.is_error else ''}"
+    output = output_parts(result.output)
+    if isinstance(output, str):
+        return [{"type": "text", "text": head + output}]
+    return [{"type": "text", "text": head.rstrip()}, *output]

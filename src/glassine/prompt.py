@@ -8,26 +8,31 @@ from datetime import datetime
 from hashlib import sha256
 
 from . import _json
-from .blocks import Block, Section, sections
+from .blocks import Block, Section, joined, sections
 from .messages import EPOCH
 from .tools import ToolDefinition, definitions
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A prompt that is rendered, and not frozen yet. `digest` is the SHA-256 of the text and the tools."""
+    """A prompt that is rendered, and not frozen yet. `data` is its text in UTF-8, `digest` a SHA-256 over the sections
+    and the tools."""
 
-    text: str
+    data: bytes
     tools: tuple[ToolDefinition, ...]
     sections: tuple[tuple[str, str], ...]
     digest: str
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A frozen prompt.
 
-    `text` is the system prompt, `tools` the definitions frozen with it, `digest` the SHA-256 of both in hexadecimal,
+    `text` is the system prompt, `tools` the definitions frozen with it, `digest` a SHA-256 over both in hexadecimal,
     `reason` says why it was frozen, `number` counts the freezings of the session. `sections` holds (label, digest) of
     each section. Messages whose number in the session is `since` or more were made on this prompt.
     """
@@ -55,9 +60,10 @@ class Freezing:
 def draft(blocks: Sequence[Block], *, originals: bool = True) -> Draft:
     """Render a prompt and its tools. The same blocks give the same bytes."""
     drawn = sections(blocks)
-    text = "\n\n".join([section.text for section in drawn])
     tools = definitions(blocks, originals=originals)
-    return Draft(text, tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(text, tools))
+    return Draft(
+        joined(drawn), tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(drawn, tools)
+    )
 
 
 def unfrozen(made: Draft, since: int) -> Prompt:
@@ -65,10 +71,10 @@ def unfrozen(made: Draft, since: int) -> Prompt:
     return Prompt(made.text, made.tools, made.sections, made.digest, "not frozen", EPOCH, 0, since)
 
 
-def digest_of(text: str, tools: Sequence[ToolDefinition]) -> str:
-    """SHA-256 in hexadecimal, over the text and the tools."""
-    data = sha256(text.encode("utf-8", "surrogatepass"))
-    data.update(b"\0" + pack_tools(tools))
+def digest_of(drawn: Sequence[Section], tools: Sequence[ToolDefinition]) -> str:
+    """SHA-256 in hexadecimal, over the sections' own and the tools."""
+    data = sha256("".join([section.digest for section in drawn]).encode())
+    data.update(pack_tools(tools))
     return data.hexdigest()
 
 

@@ -235,8 +235,9 @@ class Problem:
     """Something `verify` found. `code` is stable, `detail` for people; `repaired` says that `repair` dealt with it.
 
     Codes: `unreadable` (the message, or media or text that left its row: quarantined by repair), `totals` (counted
-    anew), `structure` (strands, parents, leaf), `overlay` (its range is gone), `index` (made anew), `database` (what
-    the engine finds in its own files; repair leaves it alone).
+    anew), `structure` (strands, parents, leaf), `overlay` (its range is gone), `entry` (an entry of a block:
+    removed if its content is missing, left alone if its bytes have changed), `index` (made anew), `database` (what the
+    engine finds in its own files; repair leaves it alone).
     """
 
     code: str

@@ -178,7 +178,8 @@ def _set_context(writable: Sequence[Block]) -> ToolDefinition:
         )
     return ToolDefinition(
         "set_context",
-        f"Write to a block of your context. It is stored at once, and stays when this conversation grows or is shortened.{_listed(writable)}",
+        "Write to a block of your context. It is stored at once, and stays when this conversation is shortened."
+        f"{_listed(writable)}",
         _object(properties, ["label", "content"]),
     )
 

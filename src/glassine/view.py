@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .explaining import Explanation, Row
+from . import indexing
 from .dialects import Format, to_request
+from .explaining import Explanation, Row
 from .formats._common import Marks, Note, Request
 from .hints import CacheHints
-from . import indexing
 from .messages import Message, calls, results
 from .models import Model
 from .prompt import Prompt
-from .rules import Limits, Violation, violations
 from .showing import Entry
 from .tokens import FAMILIES, estimate_tokens
 from .tools import ToolDefinition
+
+if TYPE_CHECKING:
+    from .rules import Violation
 
 _NATIVE: dict[str, Format] = {"anthropic": "anthropic", "openai": "openai", "google": "gemini"}
 
@@ -160,6 +162,8 @@ class View:
         body = self.request(api).arguments
         if api == "anthropic":
             body = {"max_tokens": 1, **body}
+        from .rules import Limits, violations  # as large as all of this floor, and asked for by few programs
+
         limits = Limits(context_window=self.facts.context_window, input_tokens=self.tokens.total)
         return violations(api, body, facts=limits)
 

@@ -172,7 +172,8 @@ def test_strict_hits_come_before_loose_ones_and_the_best_first(store: Store) -> 
     assert entries.found("billing failed", 0) == []
     assert entries.found('"billing run"') == ["both"]
     scores = [hit.score for hit in entries.hits("billing failed")]
-    assert scores[0] > scores[1] and scores[2] > 0
+    assert scores[0] > scores[1]
+    assert scores[2] > 0
     for key in ("c", "a", "b"):
         entries.put(key, "equal words")
     assert entries.found("equal") == ["a", "b", "c"]
@@ -294,3 +295,49 @@ def test_entries_are_copied_with_their_session(store: Store) -> None:
         assert store.copy_to(target).updated == 1
         assert (there.keys(), there.found("zebra"), there.found("changed")) == (["a"], [], ["a"])
         assert target.verify().clean
+
+
+def test_entries_of_a_namespace_are_copied_one_by_one(store: Store) -> None:
+    own = Entries(store, "namespace")
+    store.session("s").append(user("hello", id="m1"))
+    own.put("a", "zebra", "described", "m1")
+    own.put("b", "quagga")
+    own.put("c", "okapi")
+    own.put("gone", "dodo")
+    own.remove("gone")
+    with glassine.open(":memory:") as target:
+        there = Entries(target, "namespace")
+        assert store.copy_to(target, dry_run=True).clean
+        assert there.count() == 0
+        for _ in range(2):
+            assert store.copy_to(target).clean
+        entry = there.engine.get_entry(*there.place, "a")
+        assert entry == own.engine.get_entry(*own.place, "a")
+        assert (there.found("described"), there.keys()) == (["a"], ["a", "b", "c"])
+        own.put("a", "changed in the source")
+        own.remove("b")
+        own.put("c", "changed here")
+        there.put("c", "changed there")
+        there.put("d", "only in the target")
+        report = store.copy_to(target)
+        [problem] = report.problems
+        assert (problem.namespace, problem.session_id, problem.code) == (store.namespace_name, "", "diverged")
+        assert "'c'" in problem.detail
+        assert (there.keys(), there.found("zebra"), there.found("quagga")) == (
+            ["a", "c", "d"],
+            [],
+            [],
+        )
+        assert there.get("c") == "changed there"
+        own.put("c", "changed there")
+        own.remove("a")
+        there.put("a", "written since")
+        [problem] = store.copy_to(target).problems
+        assert ("'a'" in problem.detail, there.get("a")) == (True, "written since")
+        assert target.verify().clean
+        # What a message wrote is known as its own in the target too.
+        own.put("e", "secret", None, "m1")
+        own.put("a", "written since")
+        assert store.copy_to(target).clean
+        target.session("s").redact("m1")
+        assert (there.found("secret"), there.keys()) == ([], ["a", "c", "d"])

@@ -117,6 +117,11 @@ class AsyncContext:
                 self._frozen = found
             return found
 
+    async def freeze_text(self) -> str:
+        """The text of `freeze`, by the shortest way: it is asked for before every request."""
+        found = await self.engine.live_text(self.ref) if self.cached else None
+        return (await self.freeze()).text if found is None else found
+
     async def refresh(self, reason: str) -> Prompt:
         """Render the prompt anew from its blocks, and freeze that."""
         async with self._gate:
@@ -176,10 +181,12 @@ class AsyncContext:
             leaf = await self.engine.leaf(self.ref)
             message_id = leaf.id if leaf is not None else None
         if bound.kind in ("searchable", "loadable"):
-            key = key_for(meant.title, meant.content)
-            described = meant.description
-            if described is None and bound.kind == "loadable":
-                described = meant.title or None
+            key, described = key_for(meant.title, meant.content), meant.description
+            if bound.kind == "loadable":
+                if meant.title and await bound.load(meant.title) is not None:
+                    key = meant.title  # a key as it is listed, which need not be one that a title would make
+                elif described is None and await bound.load(key) is None:
+                    described = meant.title or None  # of a new skill; one that is there keeps its description
             replaced = await bound.put(key, meant.content, described, message_id)
             return f'Indexed "{key}" in {meant.label}' + (" (updated existing entry)." if replaced else ".")
         block = self._block(bound, await bound.write(meant.content, meant.action == "append", message_id))

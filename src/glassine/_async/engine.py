@@ -183,6 +183,9 @@ class AsyncEngine:
     async def live_prompt(self, ref: Ref) -> Prompt | None:
         return await self._read(context.live_prompt, ref)
 
+    async def live_text(self, ref: Ref) -> str | None:
+        return await self._read(context.live_text, ref)
+
     async def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
         return await self._write(context.freeze, ref, draft, reason, expected, now)
 
@@ -295,6 +298,12 @@ class AsyncEngine:
 
     async def check_database(self) -> list[Problem]:
         return await self._read(checking.check_database)
+
+    async def verify_shared(self, namespace: str) -> list[Problem]:
+        return await self._read(checking.check_shared, namespace, False, 0)
+
+    async def repair_shared(self, namespace: str, now: int) -> list[Problem]:
+        return await self._write(checking.check_shared, namespace, True, now)
 
     async def verify(self, ref: Ref) -> tuple[int, list[Problem]]:
         return await self._read(checking.verify, ref)

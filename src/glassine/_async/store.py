@@ -245,6 +245,10 @@ class AsyncStore(AsyncOpening):
             await self.reindex()
             left = await self._engine.check_database()
             problems = [replace(problem, repaired=problem not in left) for problem in problems]
+        shared = self.namespace_name
+        problems += await (
+            self._engine.repair_shared(shared, self.now()) if mend else self._engine.verify_shared(shared)
+        )
         ids = await self._engine.session_ids(self.namespace_name)
         messages = 0
         for number, id in enumerate(ids, 1):

@@ -161,7 +161,7 @@ class Copying:
             self._problem(ref, "diverged", DELETED_THERE)
 
     def _shared(self, namespace: str) -> None:
-        """The entries of the namespace itself, one by one: what a copy wrote, and nobody since, is brought up to date."""
+        """The entries of the namespace itself, one by one: what a copy wrote is brought up to date."""
         after: tuple[str, str] | None = ("", "")
         while after is not None:
             page = self._source.copy_shared(namespace, after)

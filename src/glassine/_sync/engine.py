@@ -180,6 +180,9 @@ class Engine:
     def live_prompt(self, ref: Ref) -> Prompt | None:
         return self._read(context.live_prompt, ref)
 
+    def live_text(self, ref: Ref) -> str | None:
+        return self._read(context.live_text, ref)
+
     def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
         return self._write(context.freeze, ref, draft, reason, expected, now)
 
@@ -292,6 +295,12 @@ class Engine:
 
     def check_database(self) -> list[Problem]:
         return self._read(checking.check_database)
+
+    def verify_shared(self, namespace: str) -> list[Problem]:
+        return self._read(checking.check_shared, namespace, False, 0)
+
+    def repair_shared(self, namespace: str, now: int) -> list[Problem]:
+        return self._write(checking.check_shared, namespace, True, now)
 
     def verify(self, ref: Ref) -> tuple[int, list[Problem]]:
         return self._read(checking.verify, ref)

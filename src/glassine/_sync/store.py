@@ -246,6 +246,8 @@ class Store(Opening):
             self.reindex()
             left = self._engine.check_database()
             problems = [replace(problem, repaired=problem not in left) for problem in problems]
+        shared = self.namespace_name
+        problems += self._engine.repair_shared(shared, self.now()) if mend else self._engine.verify_shared(shared)
         ids = self._engine.session_ids(self.namespace_name)
         messages = 0
         for number, id in enumerate(ids, 1):

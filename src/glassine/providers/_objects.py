@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import unquote
 
-from ..errors import ProviderError
+from ..errors import GlassineError, ProviderError
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _QUERY = re.compile(r"(https?://[^\s?]*)\?[^\s)]*")
@@ -84,6 +84,8 @@ def translated(source: str) -> Iterator[None]:
         raise ProviderError(reason, source=source)
     try:
         yield
+    except GlassineError:
+        raise
     except ImportError as error:
         reason = "it needs the extra `buckets`: pip install 'glassine[buckets]'"
         raise ProviderError(reason, source=source) from error

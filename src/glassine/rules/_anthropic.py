@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,8 @@ _KNOWN_TOOL_FIELDS = frozenset(_TOOL_FIELDS.split())
 _MESSAGE_FIELDS = frozenset({"role", "content"})
 _SYSTEM_MESSAGE_FIELDS = _MESSAGE_FIELDS | {"clear_at", "output_config"}
 _MAX_BYTES = 32 * 1024 * 1024
+_MOST_MESSAGES = 100_000
+_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}\Z")
 _FORCED = ("any", "tool")
 
 
@@ -130,11 +133,26 @@ def _check_tool(tool: Mapping[str, Any], path: str, findings: Findings) -> None:
     elif schema.get("type") != "object":
         wrong = "Input should be 'object'" if "type" in schema else "Field required"
         findings.add("tool_schema", f"{path}.input_schema.type", wrong)
+    else:
+        _check_schema(schema, f"{path}.input_schema", findings)
     if not isinstance(tool.get("description", ""), str):
         findings.add("shape", f"{path}.description", "Input should be a valid string")
     for name in tool:
         if name not in _KNOWN_TOOL_FIELDS:
             findings.add("extra", f"{path}.{name}", "Extra inputs are not permitted")
+
+
+def _check_schema(schema: Mapping[str, Any], path: str, findings: Findings) -> None:
+    if any(name in schema for name in ("oneOf", "allOf", "anyOf")):
+        findings.add("tool_schema", path, "input_schema does not support oneOf, allOf, or anyOf at the top level")
+    properties = schema.get("properties")
+    for name in properties if isinstance(properties, dict) else ():
+        if not isinstance(name, str) or not _PROPERTY.match(name):
+            findings.add(
+                "tool_schema",
+                f"{path}.properties",
+                f"Property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$': {name!r}",
+            )
 
 
 def _check_choice(request: Mapping[str, Any], names: list[str], findings: Findings) -> None:
@@ -184,6 +202,8 @@ def _check_messages(request: Mapping[str, Any], findings: Findings) -> None:
     if not messages:
         findings.add("no_messages", "messages", "at least one message is required")
         return
+    if len(messages) > _MOST_MESSAGES:
+        findings.add("many_messages", "messages", f"at most {_MOST_MESSAGES} messages are allowed")
     for number, message in enumerate(messages):
         _check_message(message, f"messages.{number}", findings)
     if all(isinstance(message, dict) for message in messages):

@@ -11,6 +11,7 @@ _THINKING = "Anthropic docs, extended thinking"
 _PRESERVED = "Anthropic docs, preserved thinking: prefix checks"
 _CACHING = "Anthropic docs, prompt caching"
 _ERRORS = "Anthropic docs, errors"
+_FIRST = "refusals of 2024 quoted in public issue reports; Bedrock still refuses, Anthropic itself no longer does"
 
 _TABLE = (
     ("json", "The body is JSON that UTF-8 can hold: no NaN, no lone surrogates.", _REPORTS),
@@ -23,13 +24,15 @@ _TABLE = (
     ("stop_sequence", "A stop sequence holds more than white space.", _REPORTS),
     ("tool_name", "The name of a tool, and of a call, is 1 to 128 letters, digits, `_` or `-`.", _REPORTS),
     ("tool_unique", "No two tools have one name.", _REPORTS),
-    ("tool_schema", "`input_schema` is an object schema.", _SDK),
+    ("tool_schema", "`input_schema` is an object schema, without a choice at its top, with plain names of properties.",
+     f"{_SDK}; {_REPORTS}"),
     ("tool_choice", "`tool_choice` comes with tools, and names one of them.", _REPORTS),
     ("no_messages", "There is at least one message.", _REPORTS),
+    ("many_messages", "There are at most 100,000 messages.", _SDK),
     ("role", "The role of a message is user, assistant or system.", _SDK),
-    ("first_user", "The first message is the user's.", "Anthropic docs, Messages API, earlier editions"),
-    ("system_place", "A system message follows a user message and stands before an assistant's, or last.",
-     "Anthropic docs, mid-conversation system messages"),
+    ("first_user", "The first message is the user's.", _FIRST),
+    ("system_place", "A system message follows a user message, or a call of a server tool, and stands before an "
+     "assistant's, or last.", "Anthropic docs, mid-conversation system messages"),
     ("system_model", "System messages inside the conversation need Claude 4.8 or later.",
      "Anthropic docs, mid-conversation system messages"),
     ("prefill", "From Claude 4.6 on, the last message is not the assistant's.",
@@ -55,6 +58,7 @@ _TABLE = (
      _THINKING),
     ("thinking_first", "With thinking enabled by hand, the turn that tool results continue starts with thinking.",
      _REPORTS),
+    ("thinking_off", "With thinking disabled, a message to be continued holds none.", _REPORTS),
     ("thinking_last", "Thinking is not the last block of an assistant message.", _REPORTS),
     ("thinking_whole", "Thinking in the latest assistant message is all there, in its place and order.", _THINKING),
     ("thinking_bound", "For models that bind thinking, nothing before a thinking block has changed, and none "

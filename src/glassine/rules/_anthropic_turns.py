@@ -10,6 +10,7 @@ from ._findings import Findings
 from ._values import dicts
 
 _VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?")
+_SERVED = ("server_tool_use", "mcp_tool_use")
 _THINKING = ("thinking", "redacted_thinking")
 
 Blocks = Sequence[tuple[int, dict[str, Any]]]
@@ -41,12 +42,10 @@ def check_order(messages: Sequence[Mapping[str, Any]], model: str, findings: Fin
         if role == "system":
             if version is not None and version < (4, 8):
                 findings.add("system_model", path, "role 'system' is not supported on this model")
-            elif number == 0 or roles[number - 1] != "user" or not (last or roles[number + 1] == "assistant"):
-                findings.add(
-                    "system_place",
-                    path,
-                    "a `system` message must follow a `user` message and precede an `assistant` one",
-                )
+            elif number == 0 or not _before_system(messages[number - 1]):
+                findings.add("system_place", path, "role 'system' must follow a 'user' message")
+            elif not last and roles[number + 1] != "assistant":
+                findings.add("system_place", path, "role 'system' must precede an 'assistant' message or end the array")
         if messages[number].get("content") in ("", []) and not (last and role == "assistant"):
             findings.add(
                 "empty_content",
@@ -55,6 +54,13 @@ def check_order(messages: Sequence[Mapping[str, Any]], model: str, findings: Fin
             )
     if roles[-1] == "assistant":
         _check_prefill(messages[-1], f"messages.{len(roles) - 1}", version, findings)
+
+
+def _before_system(message: Mapping[str, Any]) -> bool:
+    """Whether a system message may follow: the user's turn, or an assistant's that ends in a tool of the server."""
+    blocks = blocks_of(message)
+    served = bool(blocks) and blocks[-1][1].get("type") in _SERVED
+    return message.get("role") == "user" or (message.get("role") == "assistant" and served)
 
 
 def _check_prefill(message: Mapping[str, Any], path: str, version: tuple[int, int] | None, findings: Findings) -> None:
@@ -138,11 +144,21 @@ def check_thinking(messages: Sequence[Mapping[str, Any]], request: Mapping[str, 
         if message.get("role") == "assistant" and blocks and blocks[-1][1].get("type") in _THINKING:
             findings.add(
                 "thinking_last",
-                f"messages.{number}.content.{blocks[-1][0]}",
+                f"messages.{number}",
                 "The final block in an assistant message cannot be `thinking`.",
             )
     config = request.get("thinking")
-    if isinstance(config, dict) and config.get("type") == "enabled":
+    kind_of_thinking = config.get("type") if isinstance(config, dict) else None
+    if kind_of_thinking == "disabled" and messages[-1].get("role") == "assistant":
+        for position, block in blocks_of(messages[-1]):
+            if block.get("type") in _THINKING:
+                findings.add(
+                    "thinking_off",
+                    f"messages.{len(messages) - 1}.content.{position}",
+                    "When thinking is disabled, an `assistant` message in the final position cannot contain "
+                    "`thinking`.",
+                )
+    if kind_of_thinking == "enabled":
         start = _start_of_turn(messages)
         first = blocks_of(messages[start])[:1] if start is not None else []
         if first and (kind := first[0][1].get("type")) not in _THINKING:

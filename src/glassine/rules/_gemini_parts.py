@@ -48,9 +48,9 @@ def field(holder: Mapping[str, Any], name: str) -> Any:
 
 
 def check_fields(holder: Mapping[str, Any], known: Collection[str], path: str, findings: Findings) -> None:
-    """Every field is a known one."""
-    for name in holder:
-        if camel(name) not in known:
+    """Every field is a known one. Fields without a value are not sent by the SDK."""
+    for name, value in holder.items():
+        if value is not None and camel(name) not in known:
             place = f" at '{google(path)}'" if path else ""
             text = f'Invalid JSON payload received. Unknown name "{name}"{place}: Cannot find field.'
             findings.add("unknown", f"{path}.{name}" if path else name, text)

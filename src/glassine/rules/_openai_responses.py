@@ -35,7 +35,7 @@ _TABLE = (
     ("too_long_text", "A text with a limit keeps to it: a cache key 64 characters.", _REPORTS),
     ("no_input", "There is input, or a previous response, a conversation or a prompt to go on from.", _REPORTS),
     ("state", "`previous_response_id` and `conversation` are not both given.", _STATE),
-    ("previous", "`previous_response_id` names a response that is stored.", _REPORTS),
+    ("previous", "`previous_response_id` and `conversation` name something that is stored.", _REPORTS),
     ("item_type", "An item is of a known type.", _SDK),
     ("item_id", "The id of an item is 1 to 64 letters, digits, `_` or `-`, with the prefix of its type.", _REPORTS),
     ("item_unique", "No two items have one id.", _REPORTS),

@@ -46,6 +46,7 @@ def truncate_older(
 
     - "shape" (the default): an object stays an object with its keys, a list a list; long texts inside are cut, lists
       shortened, and `__truncated` marks are added where they fit. Of an object with too many keys the last ones go.
+      Media is kept whole or left out: a content block that holds it becomes a text block that says so.
     - "head_tail": the same without any added key or item and without a key gone, for readers with a closed schema. Its
       result can be longer than the limit when the keys alone are.
     - "placeholder": nothing but the note, as the same kind of value.

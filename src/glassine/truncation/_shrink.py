@@ -27,6 +27,7 @@ _OPEN = re.compile(r"\n?\[shortened: \d+ of (\d{1,15}) characters(?:; [^\n]*)?\]
 """The note of a cut, here or in a preview."""
 _MEDIA_TYPE = ("mediaType", "media_type", "mimeType", "mime_type")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_SHORT_KIND = re.compile(r"(?=.{3,20}\Z)[\w.+-]+/[\w.+-]+", re.ASCII)
 _BLOCKS = frozenset(
     (
         *("image", "image_url", "input_image", "image-data", "image-url", "media", "document", "resource"),
@@ -195,7 +196,7 @@ def _fit(value: Any, room: int, strict: bool, depth: int) -> Any:
     if isinstance(value, list):
         return _fit_list(value, room, strict, depth)
     if isinstance(value.get("type"), str) and value["type"] in _BLOCKS and (kind := _media_type(value)) is not None:
-        return {"type": "text", "text": f"[{kind} left out]"}
+        return {"type": "text", "text": _media_left_out(kind)}
     return _fit_dict(value, room, strict, depth)
 
 
@@ -215,7 +216,7 @@ def _fit_dict(value: dict[str, Any], room: int, strict: bool, depth: int) -> dic
     shares = _shares(sizes, room - 2 - sum(overhead))
     media = _media_key(value)
     shorter = {
-        key: f"[{_media_type(value)} left out]"
+        key: _media_left_out(_media_type(value))
         if key == media and _json_size(item) > max(share, _SMALL)
         else _fit(item, share, strict, depth + 1)
         for (key, item), share in zip(items, shares, strict=True)
@@ -290,8 +291,13 @@ def _media_type(value: dict[str, Any]) -> str | None:
     for holder in [value, *(item for item in value.values() if isinstance(item, dict))]:
         if (key := _media_key(holder)) is not None:
             named = next((holder[name] for name in _MEDIA_TYPE if isinstance(holder.get(name), str)), None)
-            return str(named or holder[key][5:].partition(";")[0] or "media")[:40]
+            return str(named or holder[key][5:80].partition(";")[0])
     return None
+
+
+def _media_left_out(kind: str | None) -> str:
+    # Invariant: no longer than what is never touched, so that it stays when it is cut again.
+    return f"[{kind if kind and _SHORT_KIND.fullmatch(kind) else 'media'} left out]"
 
 
 def _is_wrapper(value: Any) -> TypeGuard[dict[str, Any]]:

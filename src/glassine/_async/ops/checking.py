@@ -9,8 +9,8 @@ from ...errors import CorruptMessageError
 from ...records import NOTHING, Problem, Ref, Totals
 from ...tree import Position
 from ..database import AsyncDatabase
-from . import bodies, editing
-from .heads import Head, find_head, find_node, is_open, save_head, totals_at
+from . import bodies, editing, entries
+from .heads import Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
 
@@ -25,6 +25,16 @@ async def check_database(db: AsyncDatabase) -> list[Problem]:
     found = [Problem("database", None, None, text) for text in await db.faults()]
     faults = [*await db.index.faults(), *await db.entry_index.faults()]
     return found + [Problem("index", None, None, text) for text in faults]
+
+
+async def check_shared(db: AsyncDatabase, namespace: str, mend: bool, now: int) -> list[Problem]:
+    """What is wrong with the entries that belong to a whole namespace."""
+    ns = await namespace_key(db, namespace)
+    if ns is None:
+        return []
+    found = await entries.faults(db, (ns, entries.SHARED), mend, now)
+    left = set(await entries.faults(db, (ns, entries.SHARED), False, now)) if mend and found else set(found)
+    return [Problem("entry", None, None, text, repaired=text not in left) for text in found]
 
 
 async def verify(db: AsyncDatabase, ref: Ref) -> tuple[int, list[Problem]]:
@@ -51,6 +61,7 @@ async def repair(db: AsyncDatabase, ref: Ref, now: int) -> tuple[int, list[Probl
             if problem.code == "unreadable" and problem.message_id is not None:
                 head = await _quarantine(db, head, problem.message_id, problem.detail, now)
         await editing.recount(db, head)
+        await entries.faults(db, (head.ns, head.session), True, now)
         head = head._replace(change=head.change + 1, totals=await totals_at(db, head, head.leaf))
         await save_head(db, ref, head, now)
     left = set((await verify(db, ref))[1]) if problems else set()
@@ -113,6 +124,8 @@ async def _faults(db: AsyncDatabase, ref: Ref, head: Head) -> AsyncIterator[Prob
         yield fault("totals", None, "the totals of the active path are wrong")
     for overlay_id in await _lost_overlays(db, head):
         yield fault("overlay", None, f"overlay {overlay_id!r} cannot be read, or its range is gone")
+    for text in await entries.faults(db, key, False, 0):
+        yield fault("entry", None, text)
 
 
 async def _quarantine(db: AsyncDatabase, head: Head, message_id: str, reason: str, now: int) -> Head:

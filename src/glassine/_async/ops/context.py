@@ -85,6 +85,13 @@ async def live_prompt(db: AsyncDatabase, ref: Ref) -> Prompt | None:
     return None if row is None or row[1] is None else _prompt(row)
 
 
+async def live_text(db: AsyncDatabase, ref: Ref) -> str | None:
+    """The text of the frozen prompt alone."""
+    ns = await namespace_key(db, ref.namespace)
+    row = None if ns is None else await db.row(db.queries.prompt_text, (ns, ref.session))
+    return None if row is None or row[0] is None else bytes(row[0]).decode("utf-8", "surrogatepass")
+
+
 async def freeze(db: AsyncDatabase, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:
     """Freeze a prompt, unless another is frozen than the one of the number `expected` (None: any): then that one stays.
 
@@ -102,7 +109,7 @@ async def freeze(db: AsyncDatabase, ref: Ref, draft: Draft, reason: str, expecte
     await db.run(
         db.queries.prompt_add,
         (
-            *(head.ns, head.session, number, draft.text.encode("utf-8", "surrogatepass"), pack_tools(draft.tools)),
+            *(head.ns, head.session, number, draft.data, pack_tools(draft.tools)),
             *(
                 json.dumps(draft.sections, ensure_ascii=False),
                 bytes.fromhex(draft.digest),

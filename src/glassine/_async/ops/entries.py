@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -215,6 +216,35 @@ async def _place(db: AsyncDatabase, ref: Ref, scope: Scope, label: str) -> Label
         return None if ns is None else Label(ns, SHARED, label)
     head = await find_head(db, ref)
     return None if head is None else Label(head.ns, head.session, label)
+
+
+async def faults(db: AsyncDatabase, session: tuple[int, int], mend: bool, now: int) -> list[str]:
+    """What is wrong with the entries of a session (0: those of the namespace itself). `mend` removes those whose
+    content is missing, and content that belongs to none; changed bytes are left as they are."""
+    found = []
+    for label, key, size in await db.rows(db.queries.entry_keys, session):
+        place = Label(*session, label)
+        body = await db.row(db.queries.entry_body_get, (*place, key))
+        reason = _reason(size, body)
+        if reason is not None:
+            found.append(f"entry {key!r} of {label!r}: {reason}")
+        if mend and body is None:
+            doc, docs, _ = await db.row(db.queries.entry_find, (*place, key))
+            await take_out(db, place, key, doc, docs, now)
+    for label, key in await db.rows(db.queries.entry_body_lost, session):
+        found.append(f"entry {key!r} of {label!r}: its content is there, and it is not")
+        if mend:
+            await db.run(db.queries.entry_body_delete, (*session, label, key))
+    return found
+
+
+def _reason(size: int, body: Any) -> str | None:
+    if body is None:
+        return "its content is missing"
+    crc, data = body
+    if zlib.crc32(data) != crc:
+        return "its bytes have changed (checksum)"
+    return None if len(data) == size else f"its size is written as {size} bytes and is {len(data)}"
 
 
 async def need_namespace(db: AsyncDatabase, ref: Ref) -> int:

@@ -10,8 +10,8 @@ from ...errors import CorruptMessageError
 from ...records import NOTHING, Problem, Ref, Totals
 from ...tree import Position
 from ..database import Database
-from . import bodies, editing
-from .heads import Head, find_head, find_node, is_open, save_head, totals_at
+from . import bodies, editing, entries
+from .heads import Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
 
@@ -26,6 +26,16 @@ def check_database(db: Database) -> list[Problem]:
     found = [Problem("database", None, None, text) for text in db.faults()]
     faults = [*db.index.faults(), *db.entry_index.faults()]
     return found + [Problem("index", None, None, text) for text in faults]
+
+
+def check_shared(db: Database, namespace: str, mend: bool, now: int) -> list[Problem]:
+    """What is wrong with the entries that belong to a whole namespace."""
+    ns = namespace_key(db, namespace)
+    if ns is None:
+        return []
+    found = entries.faults(db, (ns, entries.SHARED), mend, now)
+    left = set(entries.faults(db, (ns, entries.SHARED), False, now)) if mend and found else set(found)
+    return [Problem("entry", None, None, text, repaired=text not in left) for text in found]
 
 
 def verify(db: Database, ref: Ref) -> tuple[int, list[Problem]]:
@@ -52,6 +62,7 @@ def repair(db: Database, ref: Ref, now: int) -> tuple[int, list[Problem]]:
             if problem.code == "unreadable" and problem.message_id is not None:
                 head = _quarantine(db, head, problem.message_id, problem.detail, now)
         editing.recount(db, head)
+        entries.faults(db, (head.ns, head.session), True, now)
         head = head._replace(change=head.change + 1, totals=totals_at(db, head, head.leaf))
         save_head(db, ref, head, now)
     left = set(verify(db, ref)[1]) if problems else set()
@@ -114,6 +125,8 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
         yield fault("totals", None, "the totals of the active path are wrong")
     for overlay_id in _lost_overlays(db, head):
         yield fault("overlay", None, f"overlay {overlay_id!r} cannot be read, or its range is gone")
+    for text in entries.faults(db, key, False, 0):
+        yield fault("entry", None, text)
 
 
 def _quarantine(db: Database, head: Head, message_id: str, reason: str, now: int) -> Head:

@@ -86,6 +86,13 @@ def live_prompt(db: Database, ref: Ref) -> Prompt | None:
     return None if row is None or row[1] is None else _prompt(row)
 
 
+def live_text(db: Database, ref: Ref) -> str | None:
+    """The text of the frozen prompt alone."""
+    ns = namespace_key(db, ref.namespace)
+    row = None if ns is None else db.row(db.queries.prompt_text, (ns, ref.session))
+    return None if row is None or row[0] is None else bytes(row[0]).decode("utf-8", "surrogatepass")
+
+
 def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:
     """Freeze a prompt, unless another is frozen than the one of the number `expected` (None: any): then that one stays.
 
@@ -103,7 +110,7 @@ def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | No
     db.run(
         db.queries.prompt_add,
         (
-            *(head.ns, head.session, number, draft.text.encode("utf-8", "surrogatepass"), pack_tools(draft.tools)),
+            *(head.ns, head.session, number, draft.data, pack_tools(draft.tools)),
             *(
                 json.dumps(draft.sections, ensure_ascii=False),
                 bytes.fromhex(draft.digest),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -212,6 +213,35 @@ def _place(db: Database, ref: Ref, scope: Scope, label: str) -> Label | None:
         return None if ns is None else Label(ns, SHARED, label)
     head = find_head(db, ref)
     return None if head is None else Label(head.ns, head.session, label)
+
+
+def faults(db: Database, session: tuple[int, int], mend: bool, now: int) -> list[str]:
+    """What is wrong with the entries of a session (0: those of the namespace itself). `mend` removes those whose
+    content is missing, and content that belongs to none; changed bytes are left as they are."""
+    found = []
+    for label, key, size in db.rows(db.queries.entry_keys, session):
+        place = Label(*session, label)
+        body = db.row(db.queries.entry_body_get, (*place, key))
+        reason = _reason(size, body)
+        if reason is not None:
+            found.append(f"entry {key!r} of {label!r}: {reason}")
+        if mend and body is None:
+            doc, docs, _ = db.row(db.queries.entry_find, (*place, key))
+            take_out(db, place, key, doc, docs, now)
+    for label, key in db.rows(db.queries.entry_body_lost, session):
+        found.append(f"entry {key!r} of {label!r}: its content is there, and it is not")
+        if mend:
+            db.run(db.queries.entry_body_delete, (*session, label, key))
+    return found
+
+
+def _reason(size: int, body: Any) -> str | None:
+    if body is None:
+        return "its content is missing"
+    crc, data = body
+    if zlib.crc32(data) != crc:
+        return "its bytes have changed (checksum)"
+    return None if len(data) == size else f"its size is written as {size} bytes and is {len(data)}"
 
 
 def need_namespace(db: Database, ref: Ref) -> int:

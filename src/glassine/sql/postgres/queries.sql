@@ -633,6 +633,10 @@ SELECT p.ord, p.data, p.tools, p.sections, p.digest, p.reason, p.frozen_at, p.si
 FROM session s JOIN prompt p ON p.ns = s.ns AND p.session = s.session
 WHERE s.ns = $1 AND s.id = $2 ORDER BY p.ord DESC LIMIT 1;
 
+-- name: prompt_text
+SELECT data FROM prompt
+WHERE ns = $1 AND session = (SELECT session FROM session WHERE ns = $1 AND id = $2) ORDER BY ord DESC LIMIT 1;
+
 -- name: prompt_list
 SELECT ord, data, tools, sections, digest, reason, frozen_at, since
 FROM prompt WHERE ns = $1 AND session = $2 ORDER BY ord;

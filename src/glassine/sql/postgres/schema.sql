@@ -242,6 +242,41 @@ CREATE TABLE copied (
     PRIMARY KEY (ns, session)
 );
 
+CREATE TABLE block (
+    ns         bigint NOT NULL,
+    session    bigint NOT NULL,
+    label      text COLLATE "C" NOT NULL,
+    data       bytea NOT NULL,
+    origins    text NOT NULL,
+    updated_at bigint NOT NULL,
+    change     bigint NOT NULL,
+    PRIMARY KEY (ns, session, label)
+);
+
+CREATE TABLE prompt (
+    ns        bigint NOT NULL,
+    session   bigint NOT NULL,
+    ord       bigint NOT NULL,
+    digest    bytea NOT NULL,
+    reason    text NOT NULL,
+    frozen_at bigint NOT NULL,
+    since     bigint NOT NULL,
+    change    bigint NOT NULL,
+    sections  text NOT NULL,
+    tools     bytea,
+    data      bytea,
+    PRIMARY KEY (ns, session, ord)
+);
+
+CREATE TABLE lease (
+    ns      bigint NOT NULL,
+    session bigint NOT NULL,
+    name    text COLLATE "C" NOT NULL,
+    holder  text NOT NULL,
+    until   bigint NOT NULL,
+    PRIMARY KEY (ns, session, name)
+);
+
 CREATE TABLE entry (
     ns          bigint NOT NULL,
     session     bigint NOT NULL,

@@ -258,16 +258,16 @@ CREATE TABLE prompt (
     ns        INTEGER NOT NULL,
     session   INTEGER NOT NULL,
     ord       INTEGER NOT NULL,
-    data      BLOB,
-    tools     BLOB,
-    sections  TEXT NOT NULL,
     digest    BLOB NOT NULL,
     reason    TEXT NOT NULL,
     frozen_at INTEGER NOT NULL,
     since     INTEGER NOT NULL,
     change    INTEGER NOT NULL,
+    sections  TEXT NOT NULL,
+    tools     BLOB,
+    data      BLOB,
     PRIMARY KEY (ns, session, ord)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE lease (
     ns      INTEGER NOT NULL,

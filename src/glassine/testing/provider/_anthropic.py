@@ -85,12 +85,12 @@ class Anthropic:
         found = _headers(received)
         if received.body is None:
             return [*found, Violation("anthropic.json", "", "The request body is not valid JSON")]
-        found += rules.violations("anthropic", received.body, facts=rules.Limits(request_bytes=len(received.raw)))
-        if found:
-            return found
         body = received.body
-        limits = replace(self._fake.limits_of(body["model"]), input_tokens=self.size(body))
-        found = rules.violations("anthropic", body, facts=limits)
+        model = body.get("model") if isinstance(body, dict) else None
+        limits = replace(self._fake.limits_of(str(model)), request_bytes=len(received.raw))
+        found += rules.violations("anthropic", body, facts=limits)
+        if not found and limits.context_window is not None:
+            found = rules.violations("anthropic", body, facts=replace(limits, input_tokens=self.size(body)))
         return found or altered(body, bound=self._binds(body) and not _drops(body))
 
     def judge_count(self, received: Received) -> list[Violation]:

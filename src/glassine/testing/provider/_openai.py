@@ -21,7 +21,6 @@ _STEP = 128
 _TTL = {"30m": 1800.0, "12h": 43_200.0}
 _DAY = 86_400.0
 _IDLE = 300.0  # what an entry in memory lives at least
-_TYPES = {401: "invalid_request_error", 403: "invalid_request_error", 429: "requests"}
 _CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
 _TEXTS = {
     401: "Incorrect API key provided.",
@@ -80,27 +79,24 @@ def refusal(violation: Violation) -> Refusal:
         param, code = _INDEX.sub(r".[\1]", path), None
     elif rule == "unknown" and "." not in path:
         param, code = None, None
-    return Refusal(status, code or "", violation.text, param=param)
+    return Refusal(status, code, violation.text, param=param)
 
 
-def error_of(received: Received, failure: Failure, too_long: Failure) -> dict[str, Any]:
+def error_of(failure: Failure, too_long: Failure) -> dict[str, Any]:
     """The error of a failure, as it stands in a body and in an event; `too_long` is the API's own for long prompts."""
     if failure.kind == CONTEXT_TOO_LONG:
         failure = too_long
-    kind, status = failure.kind, failure.status
-    shape = "invalid_request_error" if status < 500 else "server_error"
-    if kind == "insufficient_quota":
-        shape = kind
+    status = failure.status
+    kind = "invalid_request_error" if status < 500 else "server_error"
     if isinstance(failure, Refusal):
-        return {"message": failure.text, "type": shape, "param": failure.param, "code": kind or None}
-    text = failure.text or (_QUOTA if kind == "insufficient_quota" else _TEXTS.get(status))
-    shape = _TYPES.get(status, shape) if kind != "insufficient_quota" else shape
-    return {
-        "message": text or "The fake provider was told to fail.",
-        "type": shape,
-        "param": None,
-        "code": kind or _CODES.get(status),
-    }
+        return {"message": failure.text, "type": kind, "param": failure.param, "code": failure.kind}
+    text = _TEXTS.get(status, "The fake provider was told to fail.")
+    if status == 429:
+        kind = "requests"
+    if failure.kind == "insufficient_quota":
+        kind, text = failure.kind, _QUOTA
+    code = failure.kind or _CODES.get(status)
+    return {"message": failure.text or text, "type": kind, "param": None, "code": code}
 
 
 def judge_headers(received: Received, api: str) -> list[Violation]:

@@ -60,7 +60,7 @@ class OpenAIChat:
         return refusal(violations[0])
 
     def error(self, received: Received, failure: Failure) -> Any:
-        return {"error": error_of(received, failure, self._too_long(received, failure))}
+        return {"error": error_of(failure, self._too_long(received, failure))}
 
     def error_event(self, received: Received, failure: Failure) -> bytes:
         return event(self.error(received, failure))

@@ -46,7 +46,7 @@ def routes(fake: FakeProvider) -> list[Route]:
     async def unknown(request: Request) -> Response:
         received = await fake.receive(request, dialect.api)
         text = f"Invalid URL ({request.method} {received.path})"
-        return fake.fail(received, dialect, Refusal(404, "", text))
+        return fake.fail(received, dialect, Refusal(404, None, text))
 
     return [
         Route("/v1/responses", responses, methods=["POST"]),
@@ -95,10 +95,10 @@ class OpenAIResponses:
         return refusal(violations[0])
 
     def error(self, received: Received, failure: Failure) -> Any:
-        return {"error": self._error(received, failure)}
+        return {"error": _error(failure)}
 
     def error_event(self, received: Received, failure: Failure) -> bytes:
-        error = self._error(received, failure)
+        error = _error(failure)
         events = self._streams.pop(received.number)
         said = {"code": error["code"] or "server_error", "message": error["message"]}
         failed = {**events.response, "status": "failed", "error": said}
@@ -137,7 +137,7 @@ class OpenAIResponses:
         known = self._state.responses.get(id)
         if known is None:
             text = f"Response with id '{id}' not found."
-            return self._fake.fail(received, self, Refusal(404, "", text, param="id"))
+            return self._fake.fail(received, self, Refusal(404, None, text, param="id"))
         if request.method == "DELETE":
             del self._state.responses[id]
             return self._fake.respond(received, self, {"id": id, "object": "response", "deleted": True})
@@ -148,10 +148,10 @@ class OpenAIResponses:
         ends = {"first_id": items[0]["id"], "last_id": items[-1]["id"]} if items else {}
         return self._fake.respond(received, self, {**page, **ends})
 
-    def _error(self, received: Received, failure: Failure) -> dict[str, Any]:
-        text = "Your input exceeds the context window of this model. Please adjust your input and try again."
-        too_long = Refusal(failure.status, "context_length_exceeded", failure.text or text, param="input")
-        return error_of(received, failure, too_long)
+
+def _error(failure: Failure) -> dict[str, Any]:
+    text = "Your input exceeds the context window of this model. Please adjust your input and try again."
+    return error_of(failure, Refusal(failure.status, "context_length_exceeded", failure.text or text, param="input"))
 
 
 def _pieces(body: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> list[Piece]:

@@ -56,6 +56,9 @@ class State:
                 text = f"Previous response with id '{previous}' not found."
                 return [], [Violation("openai_responses.previous", "previous_response_id", text)]
             items += self.responses[previous].items
+        if body.get("conversation") is not None:
+            text = "Conversation not found."
+            return [], [Violation("openai_responses.previous", "conversation", text)]
         found: list[Violation] = []
         for number, item in enumerate(given):
             if not self._is_bare(item):

@@ -85,12 +85,12 @@ class FakeProvider:
     An exception in a callable answer comes out at the end of the `with` block. Needs the extra `glassine[testing]`.
     """
 
-    answers: Iterable[Answer] = ()
+    answers: Iterable[Answer] = field(default=(), repr=False)
     limits: Limits | Mapping[str, Limits] = field(default_factory=Limits)
     bound_models: Collection[str] = ()
     minimum_prefix: int | Mapping[str, int] = 1024
     clock: Callable[[], float] = time.time
-    requests: list[Received] = field(default_factory=list, init=False)
+    requests: list[Received] = field(default_factory=list, init=False, repr=False)
     port: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:

@@ -13,19 +13,19 @@ CREATE TABLE block (
 );
 
 -- Every freezing of the prompt. Only the last row of a session keeps its bytes; it has none once they were dropped.
--- Messages from `since` on were made on it.
+-- Messages from `since` on were made on it. What is long comes last: what stands behind it would cost reading it.
 CREATE TABLE prompt (
     ns        bigint NOT NULL,
     session   bigint NOT NULL,
     ord       bigint NOT NULL,
-    data      bytea,
-    tools     bytea,
-    sections  text NOT NULL,
     digest    bytea NOT NULL,
     reason    text NOT NULL,
     frozen_at bigint NOT NULL,
     since     bigint NOT NULL,
     change    bigint NOT NULL,
+    sections  text NOT NULL,
+    tools     bytea,
+    data      bytea,
     PRIMARY KEY (ns, session, ord)
 );
 

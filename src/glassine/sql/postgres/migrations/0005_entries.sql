@@ -50,9 +50,9 @@ CREATE TABLE entry_words (
 
 CREATE INDEX entry_words_found ON entry_words USING gin (words) WITH (gin_pending_list_limit = 256);
 
--- As for messages: a planner that knows nothing of a table is shown what is to come, here a hundred entries to a label.
-INSERT INTO entry (ns, session, label, key, size, updated_at, change)
-SELECT n % 5, n % 50, 'label', n::text, 0, 0, 0 FROM generate_series(1, 5000) n;
+-- As for messages: a planner that knows nothing of a table is shown what is to come, here twelve entries to a label.
+INSERT INTO entry (ns, session, label, key, size, updated_at, change, analysis)
+SELECT n % 5, n % 50, 'label', n::text, 0, 0, 0, 1 FROM generate_series(1, 600) n;
 INSERT INTO entry_body (ns, session, label, key, crc, data)
 SELECT ns, session, label, key, 0, '' FROM entry;
 INSERT INTO entry_words (ns, session, label, key, chunk, size, words)

@@ -13,21 +13,21 @@ CREATE TABLE block (
 ) STRICT, WITHOUT ROWID;
 
 -- Every freezing of the prompt. Only the last row of a session keeps its bytes; it has none once they were dropped.
--- Messages from `since` on were made on it.
+-- Messages from `since` on were made on it. What is long comes last: what stands behind it would cost reading it.
 CREATE TABLE prompt (
     ns        INTEGER NOT NULL,
     session   INTEGER NOT NULL,
     ord       INTEGER NOT NULL,
-    data      BLOB,
-    tools     BLOB,
-    sections  TEXT NOT NULL,
     digest    BLOB NOT NULL,
     reason    TEXT NOT NULL,
     frozen_at INTEGER NOT NULL,
     since     INTEGER NOT NULL,
     change    INTEGER NOT NULL,
+    sections  TEXT NOT NULL,
+    tools     BLOB,
+    data      BLOB,
     PRIMARY KEY (ns, session, ord)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- Who may do what only one at a time may do, and until when; a holder that died is waited for no longer than that.
 CREATE TABLE lease (
