@@ -71,7 +71,7 @@ def drafted(key: str, description: str | None, content: str, message_id: str | N
     data = encoded(content)
     return EntryDraft(
         check_id("entry", key),
-        None if description is None else encoded(description),
+        encoded(description) if description else None,
         data,
         zlib.crc32(data),
         message_id,

@@ -76,7 +76,12 @@ async def test_an_entry_is_written_read_replaced_and_removed(store: AsyncStore, 
     assert entry is not None
     assert (entry.content, entry.description, entry.size, entry.message_id) == ("first", "about \0 it \ud800", 5, "m1")
     before = entry.updated_at
-    assert await entries.put("a", "second \0 \ud800 漢字")
+    assert await entries.put("a", "second")
+    entry = await entries.engine.get_entry(*entries.place, "a")
+    assert entry is not None
+    assert (entry.content, entry.description, entry.message_id) == ("second", "about \0 it \ud800", None)
+    assert await entries.found("about") == ["a"]
+    assert await entries.put("a", "second \0 \ud800 漢字", "")
     entry = await entries.engine.get_entry(*entries.place, "a")
     assert entry is not None
     assert (entry.content, entry.description, entry.size, entry.message_id) == (
@@ -340,7 +345,7 @@ async def test_entries_of_a_namespace_are_copied_one_by_one(store: AsyncStore) -
         assert (await target.verify()).clean
         # What a message wrote is known as its own in the target too.
         await own.put("e", "secret", None, "m1")
-        await own.put("a", "written since")
+        await own.put("a", "written since", "described")
         assert (await store.copy_to(target)).clean
         await target.session("s").redact("m1")
         assert (await there.found("secret"), await there.keys()) == ([], ["a", "c", "d"])

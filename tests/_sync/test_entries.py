@@ -73,7 +73,12 @@ def test_an_entry_is_written_read_replaced_and_removed(store: Store, scope: Scop
     assert entry is not None
     assert (entry.content, entry.description, entry.size, entry.message_id) == ("first", "about \0 it \ud800", 5, "m1")
     before = entry.updated_at
-    assert entries.put("a", "second \0 \ud800 漢字")
+    assert entries.put("a", "second")
+    entry = entries.engine.get_entry(*entries.place, "a")
+    assert entry is not None
+    assert (entry.content, entry.description, entry.message_id) == ("second", "about \0 it \ud800", None)
+    assert entries.found("about") == ["a"]
+    assert entries.put("a", "second \0 \ud800 漢字", "")
     entry = entries.engine.get_entry(*entries.place, "a")
     assert entry is not None
     assert (entry.content, entry.description, entry.size, entry.message_id) == (
@@ -337,7 +342,7 @@ def test_entries_of_a_namespace_are_copied_one_by_one(store: Store) -> None:
         assert target.verify().clean
         # What a message wrote is known as its own in the target too.
         own.put("e", "secret", None, "m1")
-        own.put("a", "written since")
+        own.put("a", "written since", "described")
         assert store.copy_to(target).clean
         target.session("s").redact("m1")
         assert (there.found("secret"), there.keys()) == ([], ["a", "c", "d"])

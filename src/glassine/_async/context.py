@@ -103,7 +103,9 @@ class AsyncContext:
 
     async def frozen(self) -> Prompt | None:
         """The frozen prompt, if there is one."""
-        return await self.engine.live_prompt(self.ref) if self.cached else self._frozen
+        if self.cached:
+            self._frozen = await self.engine.live_prompt(self.ref, self._frozen)
+        return self._frozen
 
     async def freeze(self) -> Prompt:
         """The frozen prompt; freezes it if there is none. Whoever comes first decides for all."""
@@ -116,11 +118,6 @@ class AsyncContext:
                 found = await self._freeze(await self.render(), "first request", -1)
                 self._frozen = found
             return found
-
-    async def freeze_text(self) -> str:
-        """The text of `freeze`, by the shortest way: it is asked for before every request."""
-        found = await self.engine.live_text(self.ref) if self.cached else None
-        return (await self.freeze()).text if found is None else found
 
     async def refresh(self, reason: str) -> Prompt:
         """Render the prompt anew from its blocks, and freeze that."""

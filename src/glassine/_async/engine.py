@@ -180,11 +180,8 @@ class AsyncEngine:
     ) -> bool:
         return await self._write_once(context.swap_block, ref, scope, label, expected, lines, now)
 
-    async def live_prompt(self, ref: Ref) -> Prompt | None:
-        return await self._read(context.live_prompt, ref)
-
-    async def live_text(self, ref: Ref) -> str | None:
-        return await self._read(context.live_text, ref)
+    async def live_prompt(self, ref: Ref, known: Prompt | None) -> Prompt | None:
+        return await self._read(context.live_prompt, ref, known)
 
     async def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
         return await self._write(context.freeze, ref, draft, reason, expected, now)
@@ -209,9 +206,9 @@ class AsyncEngine:
         message_id: str | None,
         now: int,
     ) -> bool:
-        """Write an entry. Returns whether it replaced one."""
-        draft = drafted(key, description, content, message_id)
-        return await self._write_once(entries.put, ref, scope, label, draft, "any", now) == "replaced"
+        """Write an entry. Without a description, one that is there keeps its own. Returns whether it replaced one."""
+        done = await self.put_entry_if(ref, scope, label, "any", key, description, content, message_id, now)
+        return done == "replaced"
 
     async def put_entry_if(
         self,
@@ -226,6 +223,8 @@ class AsyncEngine:
         now: int,
     ) -> Put:
         """The same, only where `when` holds."""
+        if description is None and is_key(key):
+            description = await self._read(entries.description, ref, scope, label, key)
         draft = drafted(key, description, content, message_id)
         return await self._write_once(entries.put, ref, scope, label, draft, when, now)
 

@@ -383,7 +383,7 @@ class AsyncSession:
     async def freeze_prompt(self) -> str:
         """The system prompt. Frozen when it is first asked for: the same bytes until `refresh_prompt`, whatever is
         written to the blocks meanwhile; with a cached prompt also after a restart and in other processes."""
-        return await self._context.freeze_text()
+        return (await self._context.freeze()).text
 
     async def refresh_prompt(self, reason: str = "requested") -> str:
         """Render the system prompt and the tools anew from the blocks, freeze them, and return the prompt."""

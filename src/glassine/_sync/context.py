@@ -104,7 +104,9 @@ class Context:
 
     def frozen(self) -> Prompt | None:
         """The frozen prompt, if there is one."""
-        return self.engine.live_prompt(self.ref) if self.cached else self._frozen
+        if self.cached:
+            self._frozen = self.engine.live_prompt(self.ref, self._frozen)
+        return self._frozen
 
     def freeze(self) -> Prompt:
         """The frozen prompt; freezes it if there is none. Whoever comes first decides for all."""
@@ -117,11 +119,6 @@ class Context:
                 found = self._freeze(self.render(), "first request", -1)
                 self._frozen = found
             return found
-
-    def freeze_text(self) -> str:
-        """The text of `freeze`, by the shortest way: it is asked for before every request."""
-        found = self.engine.live_text(self.ref) if self.cached else None
-        return self.freeze().text if found is None else found
 
     def refresh(self, reason: str) -> Prompt:
         """Render the prompt anew from its blocks, and freeze that."""

@@ -177,11 +177,8 @@ class Engine:
     def swap_block(self, ref: Ref, scope: Scope, label: str, expected: int, lines: Sequence[Line], now: int) -> bool:
         return self._write_once(context.swap_block, ref, scope, label, expected, lines, now)
 
-    def live_prompt(self, ref: Ref) -> Prompt | None:
-        return self._read(context.live_prompt, ref)
-
-    def live_text(self, ref: Ref) -> str | None:
-        return self._read(context.live_text, ref)
+    def live_prompt(self, ref: Ref, known: Prompt | None) -> Prompt | None:
+        return self._read(context.live_prompt, ref, known)
 
     def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
         return self._write(context.freeze, ref, draft, reason, expected, now)
@@ -206,9 +203,9 @@ class Engine:
         message_id: str | None,
         now: int,
     ) -> bool:
-        """Write an entry. Returns whether it replaced one."""
-        draft = drafted(key, description, content, message_id)
-        return self._write_once(entries.put, ref, scope, label, draft, "any", now) == "replaced"
+        """Write an entry. Without a description, one that is there keeps its own. Returns whether it replaced one."""
+        done = self.put_entry_if(ref, scope, label, "any", key, description, content, message_id, now)
+        return done == "replaced"
 
     def put_entry_if(
         self,
@@ -223,6 +220,8 @@ class Engine:
         now: int,
     ) -> Put:
         """The same, only where `when` holds."""
+        if description is None and is_key(key):
+            description = self._read(entries.description, ref, scope, label, key)
         draft = drafted(key, description, content, message_id)
         return self._write_once(entries.put, ref, scope, label, draft, when, now)
 

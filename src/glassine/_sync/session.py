@@ -384,7 +384,7 @@ class Session:
     def freeze_prompt(self) -> str:
         """The system prompt. Frozen when it is first asked for: the same bytes until `refresh_prompt`, whatever is
         written to the blocks meanwhile; with a cached prompt also after a restart and in other processes."""
-        return self._context.freeze_text()
+        return self._context.freeze().text
 
     def refresh_prompt(self, reason: str = "requested") -> str:
         """Render the system prompt and the tools anew from the blocks, freeze them, and return the prompt."""

@@ -55,9 +55,10 @@ class Stream:
         its end, calls whose input is not whole are left out.
         """
         ended = self.finished or finished is not None
-        # Where the model was cut short, its last call is not what it meant, though its block was closed.
+        # Where the model was cut short, its last block is not what it meant, though that was closed.
         cut = self._message.get("stop_reason") in ("max_tokens", "model_context_window_exceeded")
-        found = [self._blocks[index].block(ended, cut) for index in sorted(self._blocks)]
+        last = max(self._blocks, default=0)
+        found = [block.block(ended, cut and index == last) for index, block in sorted(self._blocks.items())]
         message = Message(role="assistant", parts=[part_of(block) for block in found if block is not None])
         return Reply(
             message,
@@ -114,7 +115,7 @@ class _Block:
         if made.get("type") not in _CALLS:
             return made
         text = "".join(self.pieces.get("input", ()))
-        value = parsed(text) if text else made.get("input", {})
+        value = parsed(text) if text else None if cut else made.get("input", {})
         if self.stopped and (value is not None or not cut):
             return {**made, "input": text if value is None else value}
         return None if ended or made["type"] in SERVER_CALLS else {**made, "input": text}

@@ -59,6 +59,13 @@ async def get(db: AsyncDatabase, ref: Ref, scope: Scope, label: str, key: str) -
     return None if place is None else await _get(db, place, key)
 
 
+async def description(db: AsyncDatabase, ref: Ref, scope: Scope, label: str, key: str) -> str | None:
+    """The description of an entry. None if it has none, or is not there."""
+    place = await _place(db, ref, scope, label)
+    row = None if place is None else await db.row(db.queries.entry_description, (*place, key))
+    return None if row is None else _text(row[0])
+
+
 async def remove(db: AsyncDatabase, ref: Ref, scope: Scope, label: str, key: str, now: int) -> bool:
     """Delete an entry. False if there is none."""
     head = await find_head(db, ref) if scope == "session" else None

@@ -79,18 +79,16 @@ def swap_block(
     return bool(written)
 
 
-def live_prompt(db: Database, ref: Ref) -> Prompt | None:
-    """The frozen prompt, or None when there is none, or its bytes were dropped."""
+def live_prompt(db: Database, ref: Ref, known: Prompt | None) -> Prompt | None:
+    """The frozen prompt, or None when there is none, or its bytes were dropped. If it is still the one that is `known`,
+    its bytes are not read again."""
     ns = namespace_key(db, ref.namespace)
-    row = None if ns is None else db.row(db.queries.prompt_live, (ns, ref.session))
-    return None if row is None or row[1] is None else _prompt(row)
-
-
-def live_text(db: Database, ref: Ref) -> str | None:
-    """The text of the frozen prompt alone."""
-    ns = namespace_key(db, ref.namespace)
-    row = None if ns is None else db.row(db.queries.prompt_text, (ns, ref.session))
-    return None if row is None or row[0] is None else bytes(row[0]).decode("utf-8", "surrogatepass")
+    named = None if ns is None else db.row(db.queries.prompt_named, (ns, ref.session))
+    if named is None or named[2]:
+        return None
+    if known is not None and known.number == named[0] and known.digest == bytes(named[1]).hex():
+        return known
+    return _prompt(db.row(db.queries.prompt_live, (ns, ref.session)))
 
 
 def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:

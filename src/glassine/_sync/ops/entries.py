@@ -60,6 +60,13 @@ def get(db: Database, ref: Ref, scope: Scope, label: str, key: str) -> Entry | N
     return None if place is None else _get(db, place, key)
 
 
+def description(db: Database, ref: Ref, scope: Scope, label: str, key: str) -> str | None:
+    """The description of an entry. None if it has none, or is not there."""
+    place = _place(db, ref, scope, label)
+    row = None if place is None else db.row(db.queries.entry_description, (*place, key))
+    return None if row is None else _text(row[0])
+
+
 def remove(db: Database, ref: Ref, scope: Scope, label: str, key: str, now: int) -> bool:
     """Delete an entry. False if there is none."""
     head = find_head(db, ref) if scope == "session" else None

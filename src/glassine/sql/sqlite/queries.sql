@@ -598,8 +598,8 @@ SELECT p.ord, p.data, p.tools, p.sections, p.digest, p.reason, p.frozen_at, p.si
 FROM session s JOIN prompt p ON p.ns = s.ns AND p.session = s.session
 WHERE s.ns = ?1 AND s.id = ?2 ORDER BY p.ord DESC LIMIT 1;
 
--- name: prompt_text
-SELECT data FROM prompt
+-- name: prompt_named
+SELECT ord, digest, data IS NULL FROM prompt
 WHERE ns = ?1 AND session = (SELECT session FROM session WHERE ns = ?1 AND id = ?2) ORDER BY ord DESC LIMIT 1;
 
 -- name: prompt_list
@@ -664,6 +664,9 @@ DELETE FROM copied WHERE ns = ?1 AND session = ?2;
 
 -- name: entry_find
 SELECT doc, docs, change FROM entry WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
+
+-- name: entry_description
+SELECT description FROM entry WHERE ns = ?1 AND session = ?2 AND label = ?3 AND key = ?4;
 
 -- name: entry_get
 SELECT e.key, e.description, e.size, e.message_id, e.updated_at, b.data

@@ -15,6 +15,7 @@ from . import (
     beside,
     changing,
     counting,
+    entries,
     ingesting,
     owning,
     placing,
@@ -50,6 +51,7 @@ _ALL: dict[str, CheckFunction] = {
         owning,
         beside,
         remembering,
+        entries,
     )
     for name, check in _checks(module)
 }

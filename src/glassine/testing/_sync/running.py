@@ -16,6 +16,7 @@ from . import (
     beside,
     changing,
     counting,
+    entries,
     ingesting,
     owning,
     placing,
@@ -51,6 +52,7 @@ _ALL: dict[str, CheckFunction] = {
         owning,
         beside,
         remembering,
+        entries,
     )
     for name, check in _checks(module)
 }

@@ -160,7 +160,7 @@ def _model(received: Received) -> str:
 
 def _body(received: Received) -> dict[str, Any]:
     """The request with the model that stands in its path, and with a field that tells it from arguments of a call."""
-    told = {} if "generation_config" in received.body else {"generationConfig": {}}
+    told: dict[str, Any] = {} if "generation_config" in received.body else {"generationConfig": {}}
     return {**told, **received.body, "model": _model(received)}
 
 
