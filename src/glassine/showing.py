@@ -11,6 +11,7 @@ from .marking import Laying, by_message, replaced
 from .messages import Message, calls, results
 from .originals import preview
 from .overlays import Overlay, summary_message
+from .pairing import Repaired
 from .reminding import reminder_message
 from .tree import Position
 
@@ -187,6 +188,21 @@ def previews(readable: bool) -> Step:
         return [entry.shown_as(preview(entry.message, readable=readable), "preview") for entry in found]
 
     return step
+
+
+def mended(found: Sequence[Entry], repaired: Repaired) -> tuple[Entry, ...]:
+    """The entries of a repaired list. A stub, or a result that was moved out of a message, stands for no message of its
+    own."""
+    shown = []
+    taken: set[int] = set()
+    for message, source in zip(repaired.messages, repaired.sources, strict=True):
+        origin = found[source]
+        if source not in taken and message.id == origin.message.id:
+            taken.add(source)
+            shown.append(origin.shown_as(message, "repaired"))
+        else:
+            shown.append(Entry(message, origin.first_id, origin.last_id, 0, ("repaired",)))
+    return tuple(shown)
 
 
 def _entry(piece: Message | Overlay) -> Entry:

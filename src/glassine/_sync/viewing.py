@@ -12,7 +12,7 @@ from ..models import Model
 from ..models import facts as facts_of
 from ..pairing import repair
 from ..prompt import unfrozen
-from ..showing import entries, markers, previews, reminders, unloads
+from ..showing import entries, markers, mended, previews, reminders, unloads
 from ..thinking import edits, unbound
 from ..view import View
 
@@ -49,10 +49,10 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
         since = prompt.since if prompt is not None else 0
         steps.append(unbound(seen.message_numbers, edits(seen), since, wanted.model))
     found = entries(seen, [*steps, previews(session._has_prompt), reminders(seen.beside)])
-    mended = repair([entry.message for entry in found], stubbed(seen.beside))
-    if commit and mended.stubs:
-        session._engine.lay(session._ref, [stub(*each) for each in mended.stubs], session.store.now())
-    shown = tuple(found)
+    repaired = repair([entry.message for entry in found], stubbed(seen.beside))
+    if commit and repaired.stubs:
+        session._engine.lay(session._ref, [stub(*each) for each in repaired.stubs], session.store.now())
+    shown = mended(found, repaired)
     hints = place([entry.message for entry in shown], wanted.retention, facts.cache.max_breakpoints)
     return View(
         session_id=session.id,
@@ -62,7 +62,7 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
         facts=facts,
         prompt=prompt,
         entries=shown,
-        notes=tuple(mended.notes),
+        notes=repaired.notes,
         hints=hints,
         route=wanted.route,
         started_at=started_at,
