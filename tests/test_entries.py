@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import glassine
 from glassine import indexing
-from glassine.blocks import Scope
+from glassine.blocks import SCOPES, Scope
 from glassine.entries import Entry, EntryHit, EntryInfo, drafted, is_key, listing, passage, results_text, words
 from glassine.records import Ref
 from glassine.searching import CHUNK_TOKENS, parse_query
@@ -184,9 +184,9 @@ def test_a_damaged_index_is_made_anew(stored: Stored, statement: str, then: str)
 
 
 def test_what_is_wrong_with_an_entry_is_told_and_mended(stored: Stored) -> None:
-    for scope in ("session", "namespace"):
+    for scope in SCOPES:
         for key in ("lost", "changed", "sound"):
-            stored.put(key, f"zebra {key}", scope)  # type: ignore[arg-type]
+            stored.put(key, f"zebra {key}", scope)
     assert stored.store.verify().clean
     stored.harm("DELETE FROM entry_body WHERE key = 'lost'")
     stored.harm("UPDATE entry_body SET data = CAST('zebra changef' AS BLOB) WHERE key = 'changed'")

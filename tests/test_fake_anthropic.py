@@ -174,6 +174,7 @@ def test_beta_requests_are_taken(fake: FakeProvider, client: Any) -> None:
     assert received.headers["anthropic-beta"] == "context-management-2025-06-27"
     assert received.body["context_management"] == edits
     assert received.path == "/v1/messages"
+    assert "context_management: Extra inputs" in refused(client, extra_body={"context_management": edits})
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
@@ -450,7 +451,9 @@ def test_bound_thinking_needs_everything_before_it(fake: FakeProvider, client: A
     # For another model nothing is bound, and who asks for it gets the block dropped.
     assert send(history, model=MODEL, system="Be long.")
     drop = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
-    assert send(history, system="Be long.", thinking=drop)
+    assert "thinking.block_binding: Extra inputs" in fails(history, thinking=drop)
+    beta = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
+    assert send(history, system="Be long.", thinking=drop, extra_headers=beta)
 
 
 # --- the cache --------------------------------------------------------------------------------------------------------

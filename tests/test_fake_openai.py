@@ -325,6 +325,10 @@ def test_a_stateless_tool_loop_passes(fake: FakeProvider, client: Any) -> None:
     assert error["message"].endswith("was provided without its required following item.")
     error = refused(respond, client, ASK, {**sent[0], "encrypted_content": "gAAAx"}, *sent[1:], *outputs, **more)
     assert error["code"] == "invalid_encrypted_content"
+    error = refused(respond, client, ASK, {**sent[0], "id": "rs_other"}, *sent[1:], *outputs, **more)
+    assert error["message"].endswith("Encrypted content item_id did not match the target item id.")
+    error = refused(respond, client, ASK, {**sent[0], "id": None}, *sent[1:], *outputs, **more)
+    assert "was provided without its required 'reasoning' item" in error["message"]
     error = refused(
         respond, client, ASK, {**sent[0], "encrypted_content": None}, *sent[1:], *outputs, status=404, **more
     )

@@ -89,6 +89,25 @@ def test_a_system_message_stands_behind_the_users() -> None:
     assert judged(request) == []
 
 
+def test_what_the_server_is_to_clear() -> None:
+    request: Request = {"model": "claude-sonnet-5", "max_tokens": 1, "messages": [ASK]}
+    edits(
+        {"type": "clear_thinking_20251015", "keep": "all"},
+        {
+            "type": "clear_tool_uses_20250919",
+            "trigger": {"type": "input_tokens", "value": 100_000},
+            "keep": {"type": "tool_uses", "value": 3},
+            "clear_at_least": {"type": "input_tokens", "value": 30_000},
+            "exclude_tools": ["memory"],
+            "clear_tool_inputs": False,
+        },
+        {"type": "compact_20260112", "trigger": None},
+    )(request)
+    assert judged(request) == []
+    request["context_management"] = {"edits": [{"type": "clear_thinking_20251015", "keep": {"type": "all"}}]}
+    assert judged(request) == []
+
+
 def source(**fields: Any) -> dict[str, Any]:
     return {"type": "image", "source": fields}
 
@@ -103,6 +122,10 @@ def without(name: str) -> Change:
 
 def tool(**fields: Any) -> Change:
     return lambda request: request["tools"].append({"name": "other", "input_schema": {"type": "object"}, **fields})
+
+
+def edits(*items: dict[str, Any]) -> Change:
+    return setting("context_management", {"edits": list(items)})
 
 
 ASK, ANSWER = say("user", "Find it."), say("assistant", text("I look."), CALL)
@@ -225,6 +248,12 @@ BREAKERS: list[tuple[str, Change]] = [
         ),
     ),
     ("thinking_last", messages(ASK, say("assistant", text("x"), THOUGHT), ASK)),
+    ("context_edits", setting("context_management", [])),
+    ("context_edits", edits({"type": "clear_everything"})),
+    ("context_edits", edits({"type": "clear_tool_uses_20250919", "keep": 3})),
+    ("context_edits", edits({"type": "clear_tool_uses_20250919", "keep": {"type": "input_tokens", "value": 3}})),
+    ("context_edits", edits({"type": "clear_tool_uses_20250919", "leave": {"type": "tool_uses", "value": 3}})),
+    ("context_edits", edits({"type": "clear_tool_uses_20250919"}, {"type": "clear_thinking_20251015"})),
     ("cache_mark", setting("cache_control", {"type": "permanent"})),
     ("cache_mark", setting("cache_control", {"type": "ephemeral", "ttl": "2h"})),
     ("cache_marks", user(*[text("x", cache_control=MARK)] * 4)),
@@ -263,7 +292,7 @@ def test_what_the_request_cannot_know_is_judged_when_it_is_told() -> None:
 
 def test_each_rule_has_a_breaker() -> None:
     # What only a server can see is broken in test_fake_anthropic.py.
-    elsewhere = {"headers", "thinking_whole", "thinking_bound", "max_output", "too_long", "too_large"}
+    elsewhere = {"headers", "beta", "thinking_whole", "thinking_bound", "max_output", "too_long", "too_large"}
     ids = {rule.id.removeprefix("anthropic.") for rule in rules.RULES if rule.api == "anthropic"}
     assert ids == {rule for rule, _ in BREAKERS} | elsewhere
 

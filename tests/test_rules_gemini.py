@@ -118,7 +118,12 @@ BREAKERS: list[tuple[str, Change]] = [
     ("role", contents(say("x", role="assistant"))),
     ("role", contents(say("x"), model(call()), say(response(), role="function"))),
     ("first_user", contents(model("Hello."), say("x"))),
-    ("last_user", contents(say("x"), model("Hello."))),
+    ("alternation", contents(say("x"), say("y"))),
+    ("alternation", contents(say("x"), model(call()), say(response()), say("Well?"))),
+    ("alternation", contents(say("x"), model("y"), model("z"), say("x"))),
+    ("last_user", put(model="gemini-3.6-flash", contents=[say("x"), model("Hello.")])),
+    ("last_user", put(model="gemini-3.5-flash-lite", contents=[say("x"), model("Hello.")])),
+    ("last_user", put(model="gemini-4-pro", contents=[say("x"), model("Hello.")])),
     ("no_parts", contents(say())),
     ("no_parts", put(systemInstruction=say())),
     ("empty_part", contents(say(""))),
@@ -226,7 +231,9 @@ def test_older_models_and_older_turns_need_no_signature() -> None:
     unsigned = [say("x"), model(call(signed=False)), say(response())]
     assert broken({**good(), "contents": unsigned}) == {"signature"}
     assert judged({**good(), "model": "gemini-2.5-flash", "contents": unsigned}) == []
-    assert judged({**good(), "model": "gemini-2.5-flash", "contents": [say("x"), model("y")]}) == []
+    assert judged({**good(), "contents": [*unsigned[:1], model(call()), say(response(), "And?"), model("y")]}) == []
+    for older in ("gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-3.1-pro", "gemini-3.5-flash"):
+        assert judged({**good(), "model": older, "contents": [say("x"), model("y")]}) == []
     assert judged({**good(), "contents": [*unsigned, model("y"), say("And then?")]}) == []
     for placeholder in ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go"):
         signed = model({**call(), "thoughtSignature": placeholder})

@@ -71,9 +71,10 @@ if TYPE_CHECKING:
         Totals,
         Usage,
     )
+    from .showing import ViewEntry
     from .spec import SessionSpec
     from .tools import ToolDefinition
-    from .view import Entry, View
+    from .view import View
 
 __version__ = "0.1.0"
 
@@ -91,7 +92,6 @@ __all__ = [
     "CorruptMessageError",
     "Deletion",
     "DriverMissingError",
-    "Entry",
     "Event",
     "FileContext",
     "ForkedStoreError",
@@ -147,6 +147,7 @@ __all__ = [
     "Totals",
     "Usage",
     "View",
+    "ViewEntry",
     "assistant",
     "calls",
     "open",
@@ -204,7 +205,8 @@ _HOMES = {
     "skills": ("Skill",),
     "spec": ("SessionSpec",),
     "tools": ("ToolDefinition",),
-    "view": ("Entry", "View"),
+    "showing": ("ViewEntry",),
+    "view": ("View",),
 }
 _MODULES = ("errors", "messages", "tokens")
 

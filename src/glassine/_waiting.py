@@ -57,9 +57,16 @@ async def iterate_async(events: AsyncIterable[T] | Iterable[T]) -> AsyncIterator
         return
     import asyncio
 
-    items, end = iter(events), object()
-    while (event := await asyncio.to_thread(next, items, end)) is not end:
-        yield event  # type: ignore[misc]
+    items = iter(events)
+    while following := await asyncio.to_thread(_following, items):
+        yield following[0]
+
+
+def _following(items: Iterator[T]) -> tuple[T] | tuple[()]:
+    """The next item, alone; nothing at the end."""
+    for item in items:
+        return (item,)
+    return ()
 
 
 AWAITS: bool = False

@@ -19,7 +19,7 @@ _NOWHERE = Position(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ViewEntry:
     """One message of a view. It stands for `messages` stored messages, from `first_id` to `last_id` (none, for a
     reminder: both name the message it follows); `why` says what made it look other than stored."""
 
@@ -29,11 +29,11 @@ class Entry:
     messages: int
     why: tuple[str, ...] = ()
 
-    def shown_as(self, message: Message, why: str) -> Entry:
+    def shown_as(self, message: Message, why: str) -> ViewEntry:
         """The entry with another look; itself if nothing changed."""
         if message is self.message:
             return self
-        return Entry(message, self.first_id, self.last_id, self.messages, (*self.why, why))
+        return ViewEntry(message, self.first_id, self.last_id, self.messages, (*self.why, why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +105,11 @@ class Seen:
         return replace(self, beside=(*self.beside, *laid))
 
 
-Step = Callable[[list[Entry]], list[Entry]]
+Step = Callable[[list[ViewEntry]], list[ViewEntry]]
 """One step of the way from a path to a request. Steps change how entries look, and never what is stored."""
 
 
-def entries(seen: Seen, steps: Iterable[Step]) -> tuple[Entry, ...]:
+def entries(seen: Seen, steps: Iterable[Step]) -> tuple[ViewEntry, ...]:
     """The entries of a path, after all steps."""
     found = [_entry(piece) for piece in seen.pieces]
     for step in steps:
@@ -121,7 +121,7 @@ def markers(overlays: Sequence[Overlay]) -> Step:
     """The step that shows markers in the place of what they lie over."""
     over = by_message(overlays)
 
-    def step(found: list[Entry]) -> list[Entry]:
+    def step(found: list[ViewEntry]) -> list[ViewEntry]:
         if not over:
             return found
         return [
@@ -137,7 +137,7 @@ def markers(overlays: Sequence[Overlay]) -> Step:
     return step
 
 
-def unloads(found: list[Entry]) -> list[Entry]:
+def unloads(found: list[ViewEntry]) -> list[ViewEntry]:
     """The step that takes out bodies whose unloading stands on the path, though no marker lies over them: a host may
     store a load after its unload was done."""
     texts: dict[str, dict[str, str]] = {}
@@ -156,7 +156,7 @@ def unloads(found: list[Entry]) -> list[Entry]:
 
 def without_unloaded(messages: Sequence[Message]) -> list[Message]:
     """A history with the bodies taken out whose unloading stands on it."""
-    return [entry.message for entry in unloads([Entry(message, message.id, message.id, 1) for message in messages])]
+    return [entry.message for entry in unloads([ViewEntry(message, message.id, message.id, 1) for message in messages])]
 
 
 def reminders(overlays: Sequence[Overlay]) -> Step:
@@ -166,14 +166,14 @@ def reminders(overlays: Sequence[Overlay]) -> Step:
         if overlay.kind == "reminder":
             after.setdefault(overlay.first_id, []).append(overlay)
 
-    def step(found: list[Entry]) -> list[Entry]:
+    def step(found: list[ViewEntry]) -> list[ViewEntry]:
         if not after:
             return found
         shown = []
         for entry in found:
             shown.append(entry)
             shown += [
-                Entry(reminder_message(overlay), overlay.first_id, overlay.first_id, 0, ("reminder",))
+                ViewEntry(reminder_message(overlay), overlay.first_id, overlay.first_id, 0, ("reminder",))
                 for overlay in after.get(entry.message.id, ())
             ]
         return shown
@@ -184,13 +184,13 @@ def reminders(overlays: Sequence[Overlay]) -> Step:
 def previews(readable: bool) -> Step:
     """The step that shortens what is too long for a row. `readable`: there is a tool that reads the whole."""
 
-    def step(found: list[Entry]) -> list[Entry]:
+    def step(found: list[ViewEntry]) -> list[ViewEntry]:
         return [entry.shown_as(preview(entry.message, readable=readable), "preview") for entry in found]
 
     return step
 
 
-def mended(found: Sequence[Entry], repaired: Repaired) -> tuple[Entry, ...]:
+def mended(found: Sequence[ViewEntry], repaired: Repaired) -> tuple[ViewEntry, ...]:
     """The entries of a repaired list. A stub, or a result that was moved out of a message, stands for no message of its
     own."""
     shown = []
@@ -201,11 +201,11 @@ def mended(found: Sequence[Entry], repaired: Repaired) -> tuple[Entry, ...]:
             taken.add(source)
             shown.append(origin.shown_as(message, "repaired"))
         else:
-            shown.append(Entry(message, origin.first_id, origin.last_id, 0, ("repaired",)))
+            shown.append(ViewEntry(message, origin.first_id, origin.last_id, 0, ("repaired",)))
     return tuple(shown)
 
 
-def _entry(piece: Message | Overlay) -> Entry:
+def _entry(piece: Message | Overlay) -> ViewEntry:
     if isinstance(piece, Overlay):
-        return Entry(summary_message(piece), piece.first_id, piece.last_id, piece.covered_messages, ("summary",))
-    return Entry(piece, piece.id, piece.id, 1)
+        return ViewEntry(summary_message(piece), piece.first_id, piece.last_id, piece.covered_messages, ("summary",))
+    return ViewEntry(piece, piece.id, piece.id, 1)

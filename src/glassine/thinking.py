@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .marking import STUBBED
 from .messages import Message
 from .overlays import Overlay
-from .showing import Entry, Seen, Step
+from .showing import ViewEntry, Seen, Step
 
 REASON = "thinking removed"
 
@@ -50,7 +50,7 @@ def unbound(numbers: dict[str, int], found: Sequence[Edit], since: int, model: s
             return True
         return any(edit.at <= number and (edit.until is None or number <= edit.until) for edit in found)
 
-    def step(entries: list[Entry]) -> list[Entry]:
+    def step(entries: list[ViewEntry]) -> list[ViewEntry]:
         return [
             entry.shown_as(without_thinking(entry.message), REASON)
             if entry.message.role == "assistant" and made_elsewhere(entry.message)

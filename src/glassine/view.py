@@ -15,7 +15,7 @@ from .hints import CacheHints
 from .messages import Message, calls, results
 from .models import Model
 from .prompt import Prompt
-from .showing import Entry
+from .showing import ViewEntry
 from .tokens import FAMILIES, estimate_tokens
 from .tools import ToolDefinition
 
@@ -55,7 +55,7 @@ class View:
     model: str | None
     facts: Model
     prompt: Prompt | None
-    entries: tuple[Entry, ...]
+    entries: tuple[ViewEntry, ...]
     notes: tuple[Note, ...]
     hints: CacheHints
     route: str | None

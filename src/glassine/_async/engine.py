@@ -242,7 +242,7 @@ class AsyncEngine:
 
     async def search_entries(self, ref: Ref, scope: Scope, label: str, query: Query, limit: int) -> list[EntryHit]:
         """The best matches. What waits to be indexed is indexed first, and a damaged index made anew."""
-        while True:
+        for _ in range(3):  # what waited is indexed first; and damage may show only when that has been done
             try:
                 found = await self._read(entries.search, ref, scope, label, query, limit)
             except DamagedIndexError:
@@ -251,6 +251,7 @@ class AsyncEngine:
             if found is not None:
                 return found
             await self.catch_up_entries(False)
+        return await self._read(entries.search, ref, scope, label, query, limit) or []
 
     async def catch_up_entries(self, anew: bool) -> None:
         """Index the entries that are not indexed as this version would, or (`anew`) all."""

@@ -239,7 +239,7 @@ class Engine:
 
     def search_entries(self, ref: Ref, scope: Scope, label: str, query: Query, limit: int) -> list[EntryHit]:
         """The best matches. What waits to be indexed is indexed first, and a damaged index made anew."""
-        while True:
+        for _ in range(3):  # what waited is indexed first; and damage may show only when that has been done
             try:
                 found = self._read(entries.search, ref, scope, label, query, limit)
             except DamagedIndexError:
@@ -248,6 +248,7 @@ class Engine:
             if found is not None:
                 return found
             self.catch_up_entries(False)
+        return self._read(entries.search, ref, scope, label, query, limit) or []
 
     def catch_up_entries(self, anew: bool) -> None:
         """Index the entries that are not indexed as this version would, or (`anew`) all."""

@@ -1,4 +1,5 @@
 # stub-lead
 from typing import Any
-class Stream: ...
 
+
+class Stream: ...

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._anthropic_blocks import check_content, check_marks, check_name, check_texts
+from ._anthropic_edits import check_edits
 from ._anthropic_rules import RULES
 from ._anthropic_turns import check_calls, check_order, check_thinking
 from ._findings import Findings
@@ -55,6 +56,8 @@ def check(request: Mapping[str, Any], limits: Limits) -> list[Violation]:
         check_texts(request["system"], "system", findings)
     _check_tools(request, findings)
     _check_thinking_config(request, findings)
+    if request.get("context_management") is not None:
+        check_edits(request["context_management"], findings)
     _check_messages(request, findings)
     check_marks(request, findings)
     tokens, window = limits.input_tokens, limits.context_window

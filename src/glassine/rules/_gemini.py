@@ -13,7 +13,7 @@ from typing import Any
 from ._findings import Findings
 from ._gemini_parts import camel, check_content, check_fields, check_instruction, field, google
 from ._gemini_tools import check_tool_config, check_tools
-from ._gemini_turns import check_first, check_last, check_signatures, check_turns
+from ._gemini_turns import check_alternation, check_first, check_last, check_signatures, check_turns
 from ._table import Limits, Rule, Violation
 from ._values import is_int, unwritable
 
@@ -31,7 +31,8 @@ _TABLE = (
     ("no_contents", "There is at least one content.", _REPORTS),
     ("role", "The role of a content is user or model; one without a role is the user's.", _SDK),
     ("first_user", "The first content is the user's.", _REPORTS),
-    ("last_user", "From Gemini 3 on, the last content is the user's.", "public fixes of agent libraries"),
+    ("alternation", "Contents of the user and of the model alternate.", _REPORTS),
+    ("last_user", "From Gemini 3.6 on (and 3.5 Flash-Lite), the last content is the user's.", _REPORTS),
     ("no_parts", "A content has at least one part.", _REPORTS),
     ("empty_part", "A part holds exactly one thing, and a text is not empty unless it carries a signature.", _REPORTS),
     ("part_role", "Function calls stand in model contents, function responses in user contents.", _CALLING),
@@ -82,7 +83,7 @@ _CONFIG_NAMES = """
     generationOutputConfig
 """
 _CONFIG_FIELDS = (_FIELDS | _GENERATION_FIELDS | set(_CONFIG_NAMES.split())) - {"contents", "generationConfig", "model"}
-_VERSION = re.compile(r"gemini-(\d+)")
+_VERSION = re.compile(r"gemini-(\d+)(?:\.(\d+))?(-flash-lite)?")
 
 
 def check(request: Mapping[str, Any], limits: Limits) -> list[Violation]:
@@ -120,10 +121,23 @@ def check(request: Mapping[str, Any], limits: Limits) -> list[Violation]:
 
 
 def contents_of(given: Any) -> Any:
-    """The contents as the SDK sends them: texts, and dicts that are one part or one content, are the user's."""
+    """The contents as the SDK sends them: texts and parts between contents are put together to one of the user."""
     if not isinstance(given, list):
         given = [given] if isinstance(given, str | dict) and given else given
-    return [_content_of(item) for item in given] if isinstance(given, list) else given
+    if not isinstance(given, list):
+        return given
+    contents: list[Any] = []
+    loose: list[Any] = []
+    for item in given:
+        part = {"text": item} if isinstance(item, str) else item
+        if not (isinstance(part, dict) and part) or "parts" in part or "role" in part:
+            contents.append(part)
+            loose = []
+            continue
+        if not loose:
+            contents.append({"role": "user", "parts": loose})
+        loose.append(part)
+    return contents
 
 
 def instruction_of(given: Any) -> Any:
@@ -132,14 +146,6 @@ def instruction_of(given: Any) -> Any:
         return given
     items = given if isinstance(given, list) else [given]
     return {"parts": [{"text": item} if isinstance(item, str) else item for item in items]}
-
-
-def _content_of(item: Any) -> Any:
-    if isinstance(item, str):
-        return {"role": "user", "parts": [{"text": item}]}
-    if isinstance(item, dict) and item and "parts" not in item and "role" not in item:
-        return {"role": "user", "parts": [item]}
-    return item
 
 
 def _is_call(request: Mapping[str, Any]) -> bool:
@@ -154,10 +160,10 @@ def _holder(request: Mapping[str, Any], name: str, findings: Findings) -> Mappin
     return value if isinstance(value, dict) else {}
 
 
-def _version(model: Any) -> int:
-    """The generation of a Gemini by its name; 0 for what is none."""
+def _version(model: Any) -> tuple[int, int, bool]:
+    """The version of a Gemini by its name, and whether it is a Flash-Lite; (0, 0, False) for what is none."""
     found = _VERSION.search(model) if isinstance(model, str) else None
-    return int(found[1]) if found else 0
+    return (int(found[1]), int(found[2] or 0), found[3] is not None) if found else (0, 0, False)
 
 
 def _check_settings(settings: Mapping[str, Any], limits: Limits, path: str, findings: Findings) -> None:
@@ -184,7 +190,7 @@ def _check_settings(settings: Mapping[str, Any], limits: Limits, path: str, find
         findings.add("max_output", place, f"maxOutputTokens of {most_tokens} is out of range: {text}")
 
 
-def _check_contents(contents: Any, version: int, findings: Findings) -> None:
+def _check_contents(contents: Any, version: tuple[int, int, bool], findings: Findings) -> None:
     if contents is None or contents == []:
         findings.add("no_contents", "contents", "* GenerateContentRequest.contents: contents is not specified")
         return
@@ -195,7 +201,9 @@ def _check_contents(contents: Any, version: int, findings: Findings) -> None:
         check_content(content, f"contents.{number}", findings)
     if all(isinstance(content, dict) for content in contents):
         check_first(contents, findings)
+        check_alternation(contents, findings)
         check_turns(contents, findings)
-        if version >= 3:
+        if version >= (3, 0, False):
             check_signatures(contents, findings)
+        if version >= (3, 5, True):
             check_last(contents, findings)

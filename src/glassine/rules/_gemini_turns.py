@@ -24,11 +24,19 @@ def check_first(contents: Sequence[Mapping[str, Any]], findings: Findings) -> No
         findings.add("first_user", "contents.0.role", "Please ensure that multiturn requests begin with a user turn.")
 
 
+def check_alternation(contents: Sequence[Mapping[str, Any]], findings: Findings) -> None:
+    """The user and the model take turns."""
+    for number in range(1, len(contents)):
+        if contents[number].get("role", "user") == contents[number - 1].get("role", "user"):
+            text = "Please ensure that multiturn requests alternate between user and model."
+            findings.add("alternation", f"contents.{number}.role", text)
+
+
 def check_last(contents: Sequence[Mapping[str, Any]], findings: Findings) -> None:
     """The model is asked by the user, or by function responses."""
     last = contents[-1]
     if last.get("role") == "model" and not held(last, "functionCall"):
-        text = "Please ensure that multiturn requests end with a user turn or a function response."
+        text = "Requests ending with a model turn are not supported unless the last part is a function response."
         findings.add("last_user", f"contents.{len(contents) - 1}.role", text)
 
 

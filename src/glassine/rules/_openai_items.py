@@ -170,6 +170,9 @@ def _check_reasoning(item: Mapping[str, Any], path: str, findings: Findings) -> 
                 check_required(part, "text", str, place, findings)
     if item.get("encrypted_content") is not None:
         check_type(item["encrypted_content"], str, f"{path}.encrypted_content", findings)
+    if item.get("content"):
+        text = f"Invalid '{bracketed(path)}.content': array too long. Expected an array with maximum length 0."
+        findings.add("reasoning_text", f"{path}.content", text)
 
 
 def _check_call(item: Mapping[str, Any], what: str, path: str, findings: Findings) -> None:
@@ -246,9 +249,12 @@ def _check_following(
 ) -> None:
     """Reasoning is followed by what it led to: encrypted, by anything of the model; stored, by an item with its id."""
     follower = next((other for other in after if kind(other) != "reasoning"), {})
-    written = kind(follower) in _FOLLOWING or follower.get("role") == "assistant"
     if kind(follower) == "item_reference" and "id" in follower:
         return
+    written = kind(follower) in _FOLLOWING or follower.get("role") == "assistant"
     if not written or (not item.get("encrypted_content") and not follower.get("id")):
         text = f"Item '{item.get('id')}' of type 'reasoning' was provided without its required following item."
         findings.add("linked", path, text)
+    elif not item.get("id") and follower.get("id"):
+        what = f"Item '{follower['id']}' of type '{kind(follower)}'"
+        findings.add("linked", path, f"{what} was provided without its required 'reasoning' item.")

@@ -166,6 +166,9 @@ async def drop_of_message(db: AsyncDatabase, ref: Ref, head: Head, message_id: s
         for label, key, doc, docs in rows:
             await take_out(db, Label(head.ns, session, label), key, doc, docs, now)
             removed += 1
+        if rows and session == SHARED:
+            # The prompts of other sessions may list what is gone.
+            await db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
     return removed
 
 

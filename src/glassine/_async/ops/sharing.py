@@ -78,8 +78,7 @@ async def deleted(db: AsyncDatabase, namespace: str) -> list[tuple[str, str]]:
     ns = await namespace_key(db, namespace)
     if ns is None:
         return []
-    rows = await db.rows(db.queries.tombstone_list, (ns, entries.SHARED))
-    return [(label, key) for kind, id, *_ in rows if kind == entries.REMOVED for label, key in [json.loads(id)]]
+    return [tuple(json.loads(id)) for (id,) in await db.rows(db.queries.copy_entry_removed, (ns,))]
 
 
 async def drop(

@@ -165,6 +165,9 @@ def drop_of_message(db: Database, ref: Ref, head: Head, message_id: str, now: in
         for label, key, doc, docs in rows:
             take_out(db, Label(head.ns, session, label), key, doc, docs, now)
             removed += 1
+        if rows and session == SHARED:
+            # The prompts of other sessions may list what is gone.
+            db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
     return removed
 
 

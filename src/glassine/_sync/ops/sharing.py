@@ -77,8 +77,7 @@ def deleted(db: Database, namespace: str) -> list[tuple[str, str]]:
     ns = namespace_key(db, namespace)
     if ns is None:
         return []
-    rows = db.rows(db.queries.tombstone_list, (ns, entries.SHARED))
-    return [(label, key) for kind, id, *_ in rows if kind == entries.REMOVED for label, key in [json.loads(id)]]
+    return [tuple(json.loads(id)) for (id,) in db.rows(db.queries.copy_entry_removed, (ns,))]
 
 
 def drop(

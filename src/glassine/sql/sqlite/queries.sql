@@ -737,6 +737,9 @@ DELETE FROM entry_body WHERE ns = ?1 AND session = ?2;
 SELECT label, key, description, size, message_id, writer, updated_at, change FROM entry
 WHERE ns = ?1 AND session = ?2 AND (label, key) > (?3, ?4) ORDER BY label, key LIMIT ?5;
 
+-- name: copy_entry_removed
+SELECT id FROM tombstone WHERE ns = ?1 AND session = 0 AND kind = 3 ORDER BY id;
+
 -- name: entry_words_add
 INSERT INTO entry_words (rowid, scope, words, ns, session, label, key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 

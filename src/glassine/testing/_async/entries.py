@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import glassine
 from glassine import AsyncSession, AsyncStore
 
 from .._expecting import equal, say, true
+from .._together import together_async
 
 SPEC = (
     glassine.SessionSpec(token_counter=len)
@@ -128,4 +130,20 @@ async def entries_go_with_their_session_or_message(store: AsyncStore) -> None:
     await session.append(say("m1"))
     equal(await _found(session, "zebra"), [], "after the session was deleted")
     equal(await _found(session, "zebra", "shared"), ["mine"], "what belongs to the namespace")
+    true((await store.verify()).clean, "verify is clean")
+
+
+async def many_may_write_the_same_entry(store: AsyncStore) -> None:
+    async def write(number: int) -> None:
+        session = store.session("s", SPEC)
+        for label in ("knowledge", "shared"):
+            await session.put_entry(label, "same", f"zebra number{number} " + "filler " * 300)
+            await session.put_entry(label, f"k{number}", f"zebra alone{number}")
+
+    await together_async([partial(write, number) for number in range(6)])
+    session = store.session("s", SPEC)
+    for label in ("knowledge", "shared"):
+        equal(len(await _found(session, "zebra", label)), 7, f"what is found in {label}")
+        last = [number for number in range(6) if await _found(session, f"number{number}", label)]
+        equal(len(last), 1, f"whose write counts in {label}")
     true((await store.verify()).clean, "verify is clean")

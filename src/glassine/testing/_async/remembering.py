@@ -251,8 +251,10 @@ async def a_changed_block_reminds_once(store: AsyncStore) -> None:
 
 async def a_view_shows_what_a_model_is_sent(store: AsyncStore) -> None:
     session = store.session("s", SPEC)
-    await session.append(says("m1", "m2", "m3"))
-    await session.append(glassine.tool_result("c", "長" * 200_000, name="read", id="big"))
+    await session.append(says("m1", "m2"))
+    call = glassine.tool_call("read", {}, id="c")
+    await session.append(glassine.assistant(call, id="m3"))
+    await session.append(glassine.tool_result(call, "長" * 200_000, id="big"))
     await session.add_compaction("what came before", "m1", "m2", id="o1")
     view = await session.view(model="some-model")
     equal(ids(view.messages), ["compaction_o1", "m3", "big"], "the messages")

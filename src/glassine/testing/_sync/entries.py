@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import glassine
 from glassine import Session, Store
 
 from .._expecting import equal, say, true
+from .._together import together
 
 SPEC = (
     glassine.SessionSpec(token_counter=len)
@@ -129,4 +131,20 @@ def entries_go_with_their_session_or_message(store: Store) -> None:
     session.append(say("m1"))
     equal(_found(session, "zebra"), [], "after the session was deleted")
     equal(_found(session, "zebra", "shared"), ["mine"], "what belongs to the namespace")
+    true(store.verify().clean, "verify is clean")
+
+
+def many_may_write_the_same_entry(store: Store) -> None:
+    def write(number: int) -> None:
+        session = store.session("s", SPEC)
+        for label in ("knowledge", "shared"):
+            session.put_entry(label, "same", f"zebra number{number} " + "filler " * 300)
+            session.put_entry(label, f"k{number}", f"zebra alone{number}")
+
+    together([partial(write, number) for number in range(6)])
+    session = store.session("s", SPEC)
+    for label in ("knowledge", "shared"):
+        equal(len(_found(session, "zebra", label)), 7, f"what is found in {label}")
+        last = [number for number in range(6) if _found(session, f"number{number}", label)]
+        equal(len(last), 1, f"whose write counts in {label}")
     true(store.verify().clean, "verify is clean")

@@ -252,8 +252,10 @@ def a_changed_block_reminds_once(store: Store) -> None:
 
 def a_view_shows_what_a_model_is_sent(store: Store) -> None:
     session = store.session("s", SPEC)
-    session.append(says("m1", "m2", "m3"))
-    session.append(glassine.tool_result("c", "長" * 200_000, name="read", id="big"))
+    session.append(says("m1", "m2"))
+    call = glassine.tool_call("read", {}, id="c")
+    session.append(glassine.assistant(call, id="m3"))
+    session.append(glassine.tool_result(call, "長" * 200_000, id="big"))
     session.add_compaction("what came before", "m1", "m2", id="o1")
     view = session.view(model="some-model")
     equal(ids(view.messages), ["compaction_o1", "m3", "big"], "the messages")

@@ -40,6 +40,10 @@ _TEXTS = {
     529: "Overloaded",
 }
 _STATUS = {"anthropic.headers": 401, "anthropic.too_large": 413}
+_BETAS = {
+    "context_management": ("context-management-", "compact-"),
+    "thinking.block_binding": ("thinking-binding-controls-",),
+}
 _PIECE = 24  # characters of a delta
 
 
@@ -175,11 +179,22 @@ class Anthropic:
 
 
 def _headers(received: Received) -> list[Violation]:
+    """What is missing in the headers: a key, the version, the name of a beta whose fields are used."""
     if not received.headers.get("x-api-key") and not received.headers.get("authorization"):
         return [Violation("anthropic.headers", "", "x-api-key header is required")]
     if not received.headers.get("anthropic-version"):
         return [Violation("anthropic.headers", "", "anthropic-version: header is required")]
-    return []
+    body, betas = received.body, received.headers.get("anthropic-beta", "")
+    used = {}
+    if isinstance(body, dict):
+        thinking = body.get("thinking")
+        used["context_management"] = body.get("context_management")
+        used["thinking.block_binding"] = thinking.get("block_binding") if isinstance(thinking, dict) else None
+    return [
+        Violation("anthropic.beta", name, "Extra inputs are not permitted")
+        for name, value in used.items()
+        if value is not None and not any(beta in betas for beta in _BETAS[name])
+    ]
 
 
 def _drops(body: Mapping[str, Any]) -> bool:

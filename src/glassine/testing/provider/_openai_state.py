@@ -29,7 +29,8 @@ class State:
         self._items: dict[str, Mapping[str, Any]] = {}  # stored ones by id
         self._needs: dict[str, str] = {}  # an item: the reasoning that it came from
         self._leads: dict[str, str] = {}  # reasoning: the item that came of it
-        self._sealed: dict[str, Any] = {}
+        self._contents: dict[str, str] = {}  # reasoning: its encrypted content
+        self._owners: dict[str, str] = {}  # encrypted content: its reasoning
 
     def remember(self, stored: Stored, *, store: bool) -> None:
         """Keep a reply; without `store` only what was given out together."""
@@ -37,7 +38,9 @@ class State:
         for item in stored.response["output"]:
             if item["type"] == "reasoning":
                 reasoning.append(item["id"])
-                self._sealed[item["id"]] = item.get("encrypted_content")
+                if content := item.get("encrypted_content"):
+                    self._contents[item["id"]] = content
+                    self._owners[content] = item["id"]
             elif reasoning:
                 self._needs[item["id"]] = reasoning[-1]
                 self._leads.update(dict.fromkeys(reasoning, item["id"]))
@@ -85,11 +88,22 @@ class State:
             if id in self._leads and self._follower(items, number) not in (None, self._leads[id]):
                 text = "was provided without its required following item."
                 found.append(Violation("openai_responses.linked", path, f"Item '{id}' of type '{kind}' {text}"))
-            content = item.get("encrypted_content")
-            if content and self._sealed.get(id) and content != self._sealed[id]:
-                text = "The encrypted content could not be verified. Reason: it could not be decrypted or parsed."
-                found.append(Violation("openai_responses.encrypted_content", path, text))
+            found += self._judge_content(item, path)
         return found
+
+    def _judge_content(self, item: Mapping[str, Any], path: str) -> list[Violation]:
+        """Encrypted content that the fake gave out is as it was, and in its item. Foreign content passes."""
+        id, content = item["id"], item.get("encrypted_content")
+        if not content:
+            return []
+        if self._owners.get(content, id) != id:
+            reason = "Encrypted content item_id did not match the target item id."
+        elif self._contents.get(id, content) != content:
+            reason = "Encrypted content could not be decrypted or parsed."
+        else:
+            return []
+        text = f"The encrypted content for item {id} could not be verified. Reason: {reason}"
+        return [Violation("openai_responses.encrypted_content", path, text)]
 
     def _is_bare(self, item: Mapping[str, Any]) -> bool:
         """Whether an item only points to one that is stored: a reference, or reasoning without its content."""
