@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from glassine.blocks import RULE, Block, appended, check_budget, counter_of, harmless, render
 from glassine.errors import BudgetExceededError, InvalidIdError, InvalidSpecError
-from glassine.origins import Line, packed, rewritten, unpacked, without
+from glassine.origins import NOBODY, Line, Origin, packed, rewritten, unpacked, without
 from glassine.spec import SessionSpec
 
 BLOCK = Block("memory", "writable", "Important facts", "User prefers dark mode.", 495, 1100, "session", True, "keep")
@@ -168,22 +168,27 @@ def test_a_spec_is_not_changed_by_chaining() -> None:
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=6).map("\n".join)
 
 
-@given(st.lists(st.tuples(TEXTS, st.sampled_from([None, "m1", "m2"])), max_size=6))
-def test_lines_are_traced_through_any_writes(writes: list[tuple[str, str | None]]) -> None:
+ORIGINS = st.sampled_from([NOBODY, Origin("m1", "s"), Origin("m1", "t"), Origin("m2", "s")])
+
+
+@given(st.lists(st.tuples(TEXTS, ORIGINS), max_size=6))
+def test_lines_are_traced_through_any_writes(writes: list[tuple[str, Origin]]) -> None:
     lines: list[Line] = []
-    seen: set[tuple[str, str | None]] = set()
-    for content, message_id in writes:
-        lines = rewritten(lines, content, message_id)
-        seen |= {(text, message_id) for text in content.split("\n")}
+    seen: set[Line] = set()
+    for content, origin in writes:
+        lines = rewritten(lines, content, origin)
+        seen |= {Line(text, *origin) for text in content.split("\n")}
         assert "\n".join(line.text for line in lines) == content
         # No line is laid to a message that never wrote such a line.
-        assert {(line.text, line.message_id) for line in lines} <= seen
+        assert set(lines) <= seen
         assert unpacked(content, packed(lines)) == lines
-        assert all(line.message_id != "m1" for line in without(lines, "m1"))
+        gone = Origin("m1", "s")
+        assert without(lines, gone) == [line for line in lines if (line.message_id, line.session_id) != gone]
 
 
 def test_a_line_that_stays_keeps_its_origin() -> None:
-    first = rewritten([], "a\nb\nc", "m1")
-    assert rewritten(first, "a\nB\nc\nd", "m2") == [Line("a", "m1"), Line("B", "m2"), Line("c", "m1"), Line("d", "m2")]
-    assert rewritten(first, "", "m2") == []
-    assert unpacked("a\nb", [[1, "m1"], ["bad", 3]]) == [Line("a", "m1"), Line("b", None)]
+    m1, m2 = Origin("m1", "s"), Origin("m2", "s")
+    first = rewritten([], "a\nb\nc", m1)
+    assert rewritten(first, "a\nB\nc\nd", m2) == [Line("a", *m1), Line("B", *m2), Line("c", *m1), Line("d", *m2)]
+    assert rewritten(first, "", m2) == []
+    assert unpacked("a\nb", [[1, "m1", "s"], ["bad", 3, 4]]) == [Line("a", *m1), Line("b")]

@@ -9,7 +9,12 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import anthropic
+import openai
 import pytest
+
+import glassine
+from glassine.testing import Call, FakeProvider, Text
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -62,3 +67,45 @@ def test_scripted_memory_as_a_program() -> None:
             [sys.executable, str(EXAMPLES / "scripted_memory.py"), *options], capture_output=True, text=True, check=True
         )
         assert "Unloaded: deploy-checklist" in done.stdout
+
+
+REMEMBERS = [Text("I will note that."), Call("set_context", {"label": "memory", "content": "The user likes tea."})]
+LOADS = [Call("load_context", {"label": "skills", "key": "tea"})]
+
+
+def test_anthropic_agent(tmp_path: Path) -> None:
+    """Memory is written, a skill is loaded, and the next run, on the refreshed prompt, knows both."""
+    example = load("anthropic_agent")
+    with FakeProvider(answers=[REMEMBERS, LOADS, Text("Noted.")]) as fake:
+        client = anthropic.Anthropic(base_url=fake.anthropic_url, api_key="any")
+        with glassine.open(tmp_path / "agent.db") as store:
+            session = store.session("chat", example.spec(EXAMPLES / "skills"))
+            assert example.run(session, client, "Remember that I like tea.", "claude-sonnet-5") == "Noted."
+        with glassine.open(tmp_path / "agent.db") as store:
+            session = store.session("chat", example.spec(EXAMPLES / "skills"))
+            assert session.loaded_skills() == (("skills", "tea"),)
+            session.refresh_prompt("a new run")
+            fake.script(Text("You like tea."))
+            assert example.run(session, client, "What do I like?", "claude-sonnet-5") == "You like tea."
+            assert len(session.usage()) == 4
+        assert [request.status for request in fake.requests] == [200] * 4
+        assert "The user likes tea." in str(fake.requests[-1].body["system"])
+
+
+def test_openai_agent(tmp_path: Path) -> None:
+    example = load("openai_agent")
+
+    async def play(url: str) -> None:
+        async with openai.AsyncOpenAI(base_url=url, api_key="any") as client:
+            async with glassine.open_async(tmp_path / "agent.db") as store:
+                session = store.session("chat", example.spec(EXAMPLES / "skills"))
+                assert await example.run(session, client, "Remember that I like tea.", "gpt-4o") == "Noted."
+            async with glassine.open_async(tmp_path / "agent.db") as store:
+                session = store.session("chat", example.spec(EXAMPLES / "skills"))
+                assert await session.loaded_skills() == (("skills", "tea"),)
+                assert (await session.block("memory")).content == "The user likes tea."
+                assert len(await session.usage()) == 3
+
+    with FakeProvider(answers=[REMEMBERS, LOADS, Text("Noted.")]) as fake:
+        asyncio.run(play(fake.openai_url))
+        assert [request.status for request in fake.requests] == [200] * 3

@@ -321,6 +321,9 @@ def test_keys_and_json_are_looked_at(fake: FakeProvider) -> None:
         answer = httpx2.post(url, content=content, headers=good)
         assert answer.status_code == 400
         assert answer.json()["error"]["type"] == "invalid_request_error"
+    large = b'{"messages": "' + b"x" * (32 << 20) + b'"}'
+    answer = httpx2.post(url, content=large, headers=good)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (413, "request_too_large")
     assert httpx2.get(f"{fake.anthropic_url}/v1/models", headers=good).json()["error"]["type"] == "not_found_error"
     assert {violation.rule for received in fake.requests for violation in received.violations} >= {"anthropic.headers"}
 

@@ -258,6 +258,16 @@ def test_the_beginning_of_a_prompt_is_read_from_the_cache(fake: FakeProvider, cl
     assert 1024 <= cached(chat(client, half, ASK)) < first.usage.prompt_tokens * 0.6
 
 
+def test_pictures_count_and_belong_to_the_prompt(client: Any) -> None:
+    def ask(data: str) -> Any:
+        image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+        return chat(client, {"role": "user", "content": [image, {"type": "text", "text": LONG}]})
+
+    assert ask("AAAA").usage.prompt_tokens > 1500 + chat(client).usage.prompt_tokens
+    assert cached(ask("BBBB")) == 0
+    assert cached(ask("AAAA")) > 1500
+
+
 def test_short_prompts_are_not_cached(client: Any) -> None:
     assert [cached(chat(client)) for _ in range(2)] == [0, 0]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from anthropic import types
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from glassine import InvalidMessageError
@@ -78,12 +78,20 @@ def test_all_results_of_a_step_stand_first_in_one_users_message() -> None:
 
 
 def test_a_message_of_the_ai_sdk_falls_apart_into_its_steps() -> None:
-    first = {"type": "tool-search", "toolCallId": "a", "state": "output-available", "input": {"q": 1}, "output": {"n": 1}}
+    first = {
+        "type": "tool-search",
+        "toolCallId": "a",
+        "state": "output-available",
+        "input": {"q": 1},
+        "output": {"n": 1},
+    }
     failed = {"type": "dynamic-tool", "toolName": "read", "toolCallId": "b", "state": "output-error", "errorText": "no"}
     late = {"type": "tool-search", "toolCallId": "c", "state": "input-available", "input": {}}
     message = assistant({"type": "step-start"}, "one", first, late, {"type": "step-start"}, "two", failed, "three")
     shown = sent(user("go"), message, tool_result("c", "late", name="search"))
-    assert [[block.get("text") or block.get("content") or block["id"] for block in each["content"]] for each in shown] == [
+    assert [
+        [block.get("text") or block.get("content") or block["id"] for block in each["content"]] for each in shown
+    ] == [
         ["go"],
         ["one", "a", "c"],
         ['{"n":1}', "late"],
@@ -249,7 +257,9 @@ def test_what_utf8_cannot_hold_is_replaced() -> None:
 
 def marked(request: Request) -> list[str]:
     """Where the marks of a request are: tools, system, or the message with the block's position."""
-    found = [name for name in ("tools", "system") if any("cache_control" in item for item in request.arguments.get(name, ()))]
+    found = [
+        name for name in ("tools", "system") if any("cache_control" in item for item in request.arguments.get(name, ()))
+    ]
     for number, message in enumerate(request.arguments["messages"]):
         found += [f"{number}.{at}" for at, block in enumerate(message["content"]) if "cache_control" in block]
     return found
@@ -294,7 +304,6 @@ def test_nothing_that_can_be_stored_makes_it_raise(history: list[Message]) -> No
     )
 
 
-@settings(max_examples=200)
 @given(histories)
 def test_a_strict_server_takes_every_repaired_history(history: list[Message]) -> None:
     fixed = repair([*history, user("and now?")])
@@ -306,7 +315,6 @@ def flat(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(message["role"], json.dumps(block)) for message in messages for block in message["content"]]
 
 
-@settings(max_examples=200)
 @given(histories, st.integers(0, 7))
 def test_blocks_that_were_sent_stay_as_they_were(history: list[Message], cut: int) -> None:
     before = repair([*history[:cut], user("and?")])
@@ -359,7 +367,12 @@ def test_all_that_a_request_can_hold_is_read() -> None:
                 {
                     "role": "user",
                     "content": [
-                        {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "x"}], "is_error": True},
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "a",
+                            "content": [{"type": "text", "text": "x"}],
+                            "is_error": True,
+                        },
                         odd,
                         17,
                     ],

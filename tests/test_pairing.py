@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glassine.messages import Message, assistant, calls, results, tool_call, tool_result, user
@@ -172,7 +172,6 @@ def test_what_is_repaired_comes_from_what_was_given(history: list[Message]) -> N
         assert message.id in ("", history[source].id)
 
 
-@settings(max_examples=200)
 @given(histories, st.integers(1, 7))
 def test_appending_keeps_what_was_sent(history: list[Message], cut: int) -> None:
     before = repair(history[:cut])

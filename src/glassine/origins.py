@@ -7,49 +7,68 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 
+class Origin(NamedTuple):
+    """The message that wrote something, and its session."""
+
+    message_id: str | None = None
+    session_id: str | None = None
+
+
+NOBODY = Origin()
+
+
 class Line(NamedTuple):
-    """A line of a block. `message_id` is the message whose tool call wrote it, None if nobody's did (a caller wrote
-    it, or the block came with it)."""
+    """A line of a block. `message_id` is the message whose tool call wrote it, in the session `session_id`; both are
+    None if nobody's did (a caller wrote it, or the block came with it)."""
 
     text: str
-    message_id: str | None
+    message_id: str | None = None
+    session_id: str | None = None
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.message_id, self.session_id)
 
 
-def rewritten(before: Sequence[Line], content: str, message_id: str | None) -> list[Line]:
+def rewritten(before: Sequence[Line], content: str, origin: Origin) -> list[Line]:
     """The lines of `content`, written by a message over `before`: lines that stay keep their origin."""
     texts = content.split("\n") if content else []
     old = [line.text for line in before]
     if texts[: len(old)] == old:  # something was appended
-        return [*before, *(Line(text, message_id) for text in texts[len(old) :])]
-    lines = [Line(text, message_id) for text in texts]
+        return [*before, *(Line(text, *origin) for text in texts[len(old) :])]
+    lines = [Line(text, *origin) for text in texts]
     for tag, start, end, new_start, _ in SequenceMatcher(None, old, texts, autojunk=False).get_opcodes():
         if tag == "equal":
             lines[new_start : new_start + end - start] = before[start:end]
     return lines
 
 
-def without(lines: Iterable[Line], message_id: str) -> list[Line]:
+def without(lines: Iterable[Line], origin: Origin) -> list[Line]:
     """The lines that a message did not write."""
-    return [line for line in lines if line.message_id != message_id]
+    return [line for line in lines if line.origin != origin]
 
 
-def packed(lines: Iterable[Line]) -> list[tuple[int, str | None]]:
-    """The origins alone, as runs: (number of lines, message id)."""
-    runs: list[tuple[int, str | None]] = []
+def packed(lines: Iterable[Line]) -> list[list[int | str | None]]:
+    """The origins alone, as runs: [number of lines, message id, session id]."""
+    runs: list[list[int | str | None]] = []
+    last, count = NOBODY, 0
     for line in lines:
-        if runs and runs[-1][1] == line.message_id:
-            runs[-1] = (runs[-1][0] + 1, line.message_id)
-        else:
-            runs.append((1, line.message_id))
-    return runs
+        if count and line.origin != last:
+            runs.append([count, *last])
+            count = 0
+        last, count = line.origin, count + 1
+    return [*runs, [count, *last]] if count else runs
 
 
 def unpacked(content: str, runs: Iterable[Sequence[int | str | None]]) -> list[Line]:
     """The lines of `content` with the origins that `packed` made. Lines that the runs do not reach have none."""
-    ids: list[str | None] = []
-    for count, message_id in runs:
-        if isinstance(count, int) and (message_id is None or isinstance(message_id, str)):
-            ids += [message_id] * count
+    origins: list[Origin] = []
+    for count, message_id, session_id in runs:
+        origins += [Origin(_name(message_id), _name(session_id))] * (count if isinstance(count, int) else 0)
     texts = content.split("\n") if content else []
-    ids += [None] * (len(texts) - len(ids))
-    return [Line(text, id) for text, id in zip(texts, ids, strict=False)]
+    origins += [NOBODY] * (len(texts) - len(origins))
+    return [Line(text, *origin) for text, origin in zip(texts, origins, strict=False)]
+
+
+def _name(value: int | str | None) -> str | None:
+    return value if isinstance(value, str) else None

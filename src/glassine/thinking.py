@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .marking import STUBBED
 from .messages import Message
 from .overlays import Overlay
-from .showing import ViewEntry, Seen, Step
+from .showing import Seen, Step, ViewEntry
 
 REASON = "thinking removed"
 

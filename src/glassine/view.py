@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import indexing
+from . import _json, indexing
 from .dialects import Format, to_request
 from .explaining import Explanation, Row
 from .formats._common import Marks, Note, Request
@@ -78,7 +78,7 @@ class View:
         """Estimated tokens of what is sent, counted when first asked for."""
         family = self.facts.family
         number = FAMILIES.index(family)
-        tools = "\n".join([str(tool.to_dict()) for tool in self.tools])
+        tools = "\n".join([_json.text(tool.to_dict()) for tool in self.tools])
         return Tokens(
             estimate_tokens(self.system, family),
             estimate_tokens(tools, family),

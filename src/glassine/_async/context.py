@@ -86,7 +86,7 @@ class AsyncContext:
         bound = self.bound(label)
         if isinstance(bound, AsyncStoredBlock):
             return await bound.lines()
-        return [Line(text, None) for text in (await bound.get()).split("\n")]
+        return [Line(text) for text in (await bound.get()).split("\n")]
 
     async def write(self, label: str, content: str, append: bool, message_id: str | None = None) -> Block:
         """Replace a block's content, or add to it. Durable at once; the frozen prompt stays."""

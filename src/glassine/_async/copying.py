@@ -160,7 +160,13 @@ class AsyncCopying:
             self._problem(ref, "diverged", DELETED_THERE)
 
     async def _shared(self, namespace: str) -> None:
-        """The entries of the namespace itself, one by one: what a copy wrote is brought up to date."""
+        """What belongs to the namespace itself, blocks and entries, one by one: what a copy wrote is brought up to
+        date."""
+        blocks = await self._source.copy_shared_blocks(namespace)
+        if blocks:
+            for label in await self._target.copy_shared_put_blocks(namespace, blocks, self._dry_run):
+                detail = f"block {label!r} belongs to the whole namespace: {CHANGED_HERE}"
+                self._problems.append(CopyProblem(namespace, "", "diverged", detail))
         after: tuple[str, str] | None = ("", "")
         while after is not None:
             page = await self._source.copy_shared(namespace, after)

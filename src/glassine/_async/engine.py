@@ -348,6 +348,12 @@ class AsyncEngine:
     ) -> list[tuple[str, str]]:
         return await self._write(sharing.put, namespace, rows, dry_run)
 
+    async def copy_shared_blocks(self, namespace: str) -> list[sharing.Row]:
+        return await self._read(sharing.blocks, namespace)
+
+    async def copy_shared_put_blocks(self, namespace: str, rows: Sequence[sharing.Row], dry_run: bool) -> list[str]:
+        return await self._write(sharing.put_blocks, namespace, rows, dry_run)
+
     async def copy_shared_deleted(self, namespace: str) -> list[tuple[str, str]]:
         return await self._read(sharing.deleted, namespace)
 

@@ -88,7 +88,7 @@ class AsyncRecording:
         if self._stream is None or (self._revision and now - self._written_at < WRITE_EVERY):
             return
         reply = self._stream.reply()
-        if reply.message.parts:
+        if _says(reply):
             await self._write(reply, "streaming", None)
 
     async def _end(self, finished: bool) -> None:
@@ -98,8 +98,8 @@ class AsyncRecording:
         whole = finished and self._stream.finished
         reply = self._stream.reply(finished=whole)
         now = self._session.store.now()
-        usage = _usage(self._session, reply, self._view, self._id if reply.message.parts else None, whole, now)
-        if reply.message.parts or self._revision:
+        usage = _usage(self._session, reply, self._view, self._id if _says(reply) else None, whole, now)
+        if _says(reply) or self._revision:
             await self._write(reply, "complete" if whole else "interrupted", usage)
         else:
             await self._session._engine.record(self._session._ref, None, None, usage, now)
@@ -127,6 +127,12 @@ async def run_tools(session: AsyncSession, reply: Message) -> list[Message]:
             answer = await own[call.name].call(call.raw, message_id=reply.id or None)
             found.append(tool_result(call, answer, is_error=answer.startswith("Error:")))
     return found
+
+
+def _says(reply: Reply) -> bool:
+    """Whether anything has come yet: a part, and not only the beginning of a text."""
+    parts: list[Any] = reply.message.parts  # type: ignore[assignment]
+    return any(part["type"] != "text" or part.get("text") for part in parts)
 
 
 def _message(session: AsyncSession, reply: Reply, id: str, status: str, revision: int | None) -> Message:

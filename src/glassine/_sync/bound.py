@@ -12,7 +12,7 @@ from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
 from ..entries import listing, results_text
 from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
-from ..origins import Line, rewritten
+from ..origins import NOBODY, Line, Origin, rewritten
 from ..searching import parse_query
 from ..spec import BlockSpec
 from ..tools import MAX_RESULTS
@@ -116,7 +116,8 @@ class StoredBlock(_Unwritten):
             stored = context.engine.get_block(context.ref, spec.scope, spec.label)
             new = appended(stored.content, content) if append else content
             check_budget(spec.label, context.count(new), spec.max_tokens)
-            lines = rewritten(stored.lines, new, message_id)
+            origin = NOBODY if message_id is None else Origin(message_id, context.ref.session)
+            lines = rewritten(stored.lines, new, origin)
             if context.engine.swap_block(context.ref, spec.scope, spec.label, stored.change, lines, context.now()):
                 return new
 

@@ -87,7 +87,7 @@ class Context:
         bound = self.bound(label)
         if isinstance(bound, StoredBlock):
             return bound.lines()
-        return [Line(text, None) for text in bound.get().split("\n")]
+        return [Line(text) for text in bound.get().split("\n")]
 
     def write(self, label: str, content: str, append: bool, message_id: str | None = None) -> Block:
         """Replace a block's content, or add to it. Durable at once; the frozen prompt stays."""

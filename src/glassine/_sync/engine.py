@@ -341,6 +341,12 @@ class Engine:
     def copy_shared_put(self, namespace: str, rows: Sequence[tuple[Any, Any]], dry_run: bool) -> list[tuple[str, str]]:
         return self._write(sharing.put, namespace, rows, dry_run)
 
+    def copy_shared_blocks(self, namespace: str) -> list[sharing.Row]:
+        return self._read(sharing.blocks, namespace)
+
+    def copy_shared_put_blocks(self, namespace: str, rows: Sequence[sharing.Row], dry_run: bool) -> list[str]:
+        return self._write(sharing.put_blocks, namespace, rows, dry_run)
+
     def copy_shared_deleted(self, namespace: str) -> list[tuple[str, str]]:
         return self._read(sharing.deleted, namespace)
 

@@ -89,7 +89,7 @@ class Recording:
         if self._stream is None or (self._revision and now - self._written_at < WRITE_EVERY):
             return
         reply = self._stream.reply()
-        if reply.message.parts:
+        if _says(reply):
             self._write(reply, "streaming", None)
 
     def _end(self, finished: bool) -> None:
@@ -99,8 +99,8 @@ class Recording:
         whole = finished and self._stream.finished
         reply = self._stream.reply(finished=whole)
         now = self._session.store.now()
-        usage = _usage(self._session, reply, self._view, self._id if reply.message.parts else None, whole, now)
-        if reply.message.parts or self._revision:
+        usage = _usage(self._session, reply, self._view, self._id if _says(reply) else None, whole, now)
+        if _says(reply) or self._revision:
             self._write(reply, "complete" if whole else "interrupted", usage)
         else:
             self._session._engine.record(self._session._ref, None, None, usage, now)
@@ -128,6 +128,12 @@ def run_tools(session: Session, reply: Message) -> list[Message]:
             answer = own[call.name].call(call.raw, message_id=reply.id or None)
             found.append(tool_result(call, answer, is_error=answer.startswith("Error:")))
     return found
+
+
+def _says(reply: Reply) -> bool:
+    """Whether anything has come yet: a part, and not only the beginning of a text."""
+    parts: list[Any] = reply.message.parts  # type: ignore[assignment]
+    return any(part["type"] != "text" or part.get("text") for part in parts)
 
 
 def _message(session: Session, reply: Reply, id: str, status: str, revision: int | None) -> Message:

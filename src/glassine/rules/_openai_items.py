@@ -27,7 +27,6 @@ _PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom
 _CALLS = {
     "function_call": "function_call_output",
     "custom_tool_call": "custom_tool_call_output",
-    "local_shell_call": "local_shell_call_output",
     "shell_call": "shell_call_output",
     "apply_patch_call": "apply_patch_call_output",
     "computer_call": "computer_call_output",
@@ -52,7 +51,10 @@ _OTHERS = """
 """
 _KINDS = (*_FIELDS, *_OTHERS.split())
 # What a model writes after it has reasoned.
-_FOLLOWING = ("function_call", "custom_tool_call", "compaction", *(name for name in _OTHERS.split() if "_call" in name))
+_FOLLOWING = (
+    *("function_call", "custom_tool_call", "compaction", "mcp_list_tools", "mcp_approval_request", "program"),
+    *(name for name in _OTHERS.split() if name.endswith("_call")),
+)
 
 
 def kind(item: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from ...drafting import Draft, drafted
 from ...errors import CorruptMessageError, MessageNotFoundError
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, same_words
 from ...messages import Message
+from ...origins import Origin
 from ...overlays import cuts
 from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
@@ -82,7 +83,7 @@ async def _drop_derived(db: AsyncDatabase, ref: Ref, head: Head, node: Node, bef
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in await path_to(db, head, overlay.last):
             await take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
-    await context.forget_message(db, head, before.id, head.change, now)
+    await context.forget_message(db, head, Origin(before.id, ref.session), head.change, now)
     await entries.drop_of_message(db, ref, head, before.id, now)
     return dropped
 

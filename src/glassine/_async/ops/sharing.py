@@ -73,6 +73,37 @@ async def put(
     return left
 
 
+async def blocks(db: AsyncDatabase, namespace: str) -> list[Row]:
+    """The stored blocks of a namespace: (label, text, origins, when written)."""
+    ns = await namespace_key(db, namespace)
+    if ns is None:
+        return []
+    return [tuple(row[:4]) for row in await db.rows(db.queries.block_list, (ns, entries.SHARED))]
+
+
+async def put_blocks(db: AsyncDatabase, namespace: str, rows: Sequence[Row], dry_run: bool) -> list[str]:
+    """Write blocks as they were read in the source. Returns the labels of those that somebody wrote here otherwise:
+    these are left alone."""
+    ns = await namespace_key(db, namespace)
+    if ns is None:
+        if dry_run:
+            return []
+        ns = await entries.need_namespace(db, Ref(namespace, ""))
+    left = []
+    for label, *row in rows:
+        place = (ns, entries.SHARED, label)
+        there = await db.row(db.queries.block_get, place)
+        decision = "new" if there is None else judge_shared(bytes(there[0]) == bytes(row[0]), there[3])
+        if decision == "diverged":
+            left.append(label)
+        elif decision != "same" and not dry_run:
+            if there is None:
+                await db.run(db.queries.block_add, (*place, *row, entries.COPIED))
+            else:
+                await db.run(db.queries.block_swap, (*place, *row, entries.COPIED, there[3]))
+    return left
+
+
 async def deleted(db: AsyncDatabase, namespace: str) -> list[tuple[str, str]]:
     """The entries (label, key) that were removed from a namespace, and not written again."""
     ns = await namespace_key(db, namespace)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...blocks import SCOPES, Scope
 from ...messages import from_micros
-from ...origins import Line, packed, unpacked, without
+from ...origins import Line, Origin, packed, unpacked, without
 from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
 from ...records import Ref
 from ..database import Database
@@ -64,7 +64,8 @@ def swap_block(
         head = find_head(db, ref) or create(db, ref, now)
         key, change = (head.ns, head.session), head.change + 1
     else:
-        key, change = (_need_namespace(db, ref), SHARED), expected + 1
+        # Counted from 1: 0 is what a copy wrote and nobody changed since.
+        key, change = (_need_namespace(db, ref), SHARED), max(expected, 0) + 1
     row = db.row(db.queries.block_get, (*key, label))
     if (row is None) != (expected < 0) or (row is not None and row[3] != expected):
         return False
@@ -147,14 +148,14 @@ def drop_lease(db: Database, ref: Ref, name: str, holder: str) -> None:
         db.run(db.queries.lease_drop, (head.ns, head.session, name, holder))
 
 
-def forget_message(db: Database, head: Head, message_id: str, change: int, now: int) -> None:
+def forget_message(db: Database, head: Head, origin: Origin, change: int, now: int) -> None:
     """Remove what derives from a message: the lines that it wrote into blocks, and the prompts that may show them."""
     key = (head.ns, head.session)
     for scope_key in (key, (head.ns, SHARED)):
         for label, *row in db.rows(db.queries.block_list, scope_key):
             stored = _stored(*row)
             lines = stored.lines
-            left = without(lines, message_id)
+            left = without(lines, origin)
             if len(left) == len(lines):
                 continue
             data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")

@@ -12,6 +12,7 @@ from ...drafting import Draft, drafted
 from ...errors import CorruptMessageError, MessageNotFoundError
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, same_words
 from ...messages import Message
+from ...origins import Origin
 from ...overlays import cuts
 from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
@@ -81,7 +82,7 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
             take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
-    context.forget_message(db, head, before.id, head.change, now)
+    context.forget_message(db, head, Origin(before.id, ref.session), head.change, now)
     entries.drop_of_message(db, ref, head, before.id, now)
     return dropped
 

@@ -791,21 +791,25 @@ DELETE FROM entry_words w WHERE NOT EXISTS (
 );
 
 -- As `words_found`: of each matching row, the words of $5 in it with their positions, and which of the queries of $6
--- it answers.
+-- it answers. The word of the label leads there by the index; the columns, asked for first, would lead to all of its
+-- rows one by one.
 -- name: entry_words_found
 SELECT key, size, ts_filter(setweight(setweight(vector, 'D'), 'A', $5::text[]), '{a}')::text,
     ARRAY(SELECT vector @@ q FROM unnest($6::text[]::tsquery[]) WITH ORDINALITY q (q, number) ORDER BY number)
 FROM (
-    SELECT key, size, words AS vector FROM entry_words
-    WHERE ns = $1 AND session = $2 AND label = $3 AND words @@ $4::text::tsquery LIMIT $7 OFFSET 0
-) found;
+    SELECT session, label, key, size, words AS vector FROM entry_words
+    WHERE ns = $1 AND words @@ $4::text::tsquery LIMIT $7 OFFSET 0
+) found
+WHERE session = $2 AND label = $3;
 
 -- name: entry_words_across
-SELECT w.key
-FROM unnest($4::text[]::tsquery[]) WITH ORDINALITY q (query, number)
-JOIN entry_words w ON w.ns = $1 AND w.session = $2 AND w.label = $3 AND w.words @@ q.query
-GROUP BY w.key HAVING count(DISTINCT q.number) = cardinality($4::text[])
-ORDER BY w.key;
+WITH found AS MATERIALIZED (
+    SELECT q.number, w.session, w.label, w.key
+    FROM unnest($4::text[]::tsquery[]) WITH ORDINALITY q (query, number)
+    JOIN entry_words w ON w.ns = $1 AND w.words @@ q.query
+)
+SELECT key FROM found WHERE session = $2 AND label = $3
+GROUP BY key HAVING count(DISTINCT number) = cardinality($4::text[]) ORDER BY key;
 
 -- Entries that have words and are not in the index, and rows of the index that belong to no entry with words.
 -- name: entry_words_check

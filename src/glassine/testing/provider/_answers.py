@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -89,6 +90,11 @@ class Received:
     def request_id(self) -> str:
         """The id of the request in the headers of the answer."""
         return f"req_fake_{self.number:06d}"
+
+    @property
+    def name(self) -> str:
+        """What the ids made for the answer are built from: the same in every run, and another for every request."""
+        return hashlib.sha256(f"{self.number}:".encode() + self.raw).hexdigest()[:20]
 
 
 Part: TypeAlias = Text | Thinking | Call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -135,7 +134,7 @@ class Anthropic:
         content = self._content(received, parts) if body["max_tokens"] else []
         usage = _usage(counted, content, body["model"])
         message = {
-            "id": f"msg_{_name(received)}",
+            "id": f"msg_{received.name}",
             "type": "message",
             "role": "assistant",
             "model": body["model"],
@@ -160,7 +159,7 @@ class Anthropic:
         return f"prompt is too long: {window + 1} tokens > {window} maximum"
 
     def _content(self, received: Received, parts: Sequence[Part]) -> list[dict[str, Any]]:
-        body, name = received.body, _name(received)
+        body, name = received.body, received.name
         omitted = (body.get("thinking") or {}).get("display") == "omitted"
         content: list[dict[str, Any]] = []
         for number, part in enumerate(parts):
@@ -199,13 +198,8 @@ def _headers(received: Received) -> list[Violation]:
 
 def _drops(body: Mapping[str, Any]) -> bool:
     """Whether the request asks to drop thinking whose prefix has changed, instead of refusing it."""
-    binding = (body.get("thinking") or {}).get("block_binding") or {}
-    return bool(binding.get("prefix_mismatch_behavior") == "drop_block")
-
-
-def _name(received: Received) -> str:
-    """A name for what the fake makes in its answer: the same in every run, and another for every request."""
-    return hashlib.sha256(f"{received.number}:".encode() + received.raw).hexdigest()[:20]
+    binding = (body.get("thinking") or {}).get("block_binding")
+    return isinstance(binding, dict) and binding.get("prefix_mismatch_behavior") == "drop_block"
 
 
 def _stop_reason(body: Mapping[str, Any], content: Sequence[Mapping[str, Any]]) -> str:

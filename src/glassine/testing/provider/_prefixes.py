@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from ._counting import count
 
-MEDIA_TOKENS = 765
-"""What a picture of about a megapixel takes; files and sounds count the same here."""
+MEDIA_TOKENS = 1500
+"""What a picture, a file or a sound counts, whatever is in it."""
 _WRITES = 4
 
 
