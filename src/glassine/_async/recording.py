@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -131,7 +131,7 @@ async def run_tools(session: AsyncSession, reply: Message) -> list[Message]:
 
 def _says(reply: Reply) -> bool:
     """Whether anything has come yet: a part, and not only the beginning of a text."""
-    parts: list[Any] = reply.message.parts  # type: ignore[assignment]
+    parts: Iterable[Any] = reply.message.parts
     return any(part["type"] != "text" or part.get("text") for part in parts)
 
 

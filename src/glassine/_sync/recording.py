@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -132,7 +132,7 @@ def run_tools(session: Session, reply: Message) -> list[Message]:
 
 def _says(reply: Reply) -> bool:
     """Whether anything has come yet: a part, and not only the beginning of a text."""
-    parts: list[Any] = reply.message.parts  # type: ignore[assignment]
+    parts: Iterable[Any] = reply.message.parts
     return any(part["type"] != "text" or part.get("text") for part in parts)
 
 
