@@ -40,3 +40,12 @@ def check_id(kind: str, value: object) -> str:
     if any(ch < " " or ch == "\x7f" for ch in value):
         raise InvalidIdError(kind, value, "must not contain control characters")
     return str(value)
+
+
+def is_id(value: object) -> bool:
+    """Whether `value` can be an id."""
+    try:
+        check_id("message", value)
+    except InvalidIdError:
+        return False
+    return True

@@ -40,8 +40,15 @@ async def call_async(method: Callable[..., Any], *args: Any) -> Any:
         return await method(*args)
     import asyncio
 
-    result = await asyncio.to_thread(method, *args)
+    result = await asyncio.to_thread(_called, method, args)
     return await result if inspect.isawaitable(result) else result
+
+
+def _called(method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    try:
+        return method(*args)
+    except StopIteration as error:
+        raise RuntimeError("it raised StopIteration") from error  # which no future can hold
 
 
 def iterate(events: Iterable[T]) -> Iterator[T]:

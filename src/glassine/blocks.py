@@ -19,6 +19,8 @@ SCOPES: tuple[Scope, ...] = ("session", "namespace")
 WhenChanged = Literal["keep", "remind"]
 
 RULE = "═" * 46
+LONGEST_RUN = 10
+"""So many ═ in a row read as a rule, whatever else stands on the line."""
 # What ends a line for some reader or other, and what draws a line across a page.
 _LINE = re.compile("[^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
 _DRAWN = frozenset("═=＝﹦━─―—–－-_＿▬╍╌┄┅▔▁‗")
@@ -84,7 +86,7 @@ def header(block: Block) -> str:
     text = block.label.upper()
     if description:
         text += f" ({description})"
-    if block.max_tokens is not None:
+    if block.max_tokens is not None and not block.keyed:
         text += f" [{usage(block.tokens, block.max_tokens)}]"
     return f"{text} [{block.kind}]"
 
@@ -95,15 +97,15 @@ def usage(tokens: int, limit: int) -> str:
 
 
 def harmless(text: str) -> str:
-    """`text` with every line that is nothing but a drawn rule of ═ drawn with hyphens, so that no content can imitate
-    a header. Other box drawing is left as it is."""
+    """`text` with every line that draws a rule of ═ drawn with hyphens, so that no content can imitate a header. Boxes
+    that are narrower than LONGEST_RUN are left as they are."""
     return _LINE.sub(_undrawn, text) if "═" in text else text
 
 
 def _undrawn(match: re.Match[str]) -> str:
     line = match[0]
     seen = [char for char in line if unicodedata.category(char) not in ("Zs", "Cf", "Cc", "Mn", "Me", "Cs")]
-    if "═" in seen and _DRAWN.issuperset(seen):
+    if "═" in seen and (_DRAWN.issuperset(seen) or "═" * LONGEST_RUN in "".join(seen)):
         return line.replace("═", "-")
     return line
 
@@ -115,10 +117,10 @@ def appended(content: str, addition: str) -> str:
     return f"{content}\n{addition}"
 
 
-def check_budget(label: str, tokens: int, limit: int | None) -> None:
-    """Raise BudgetExceededError when a content takes more than its budget."""
+def check_budget(label: str, tokens: int, limit: int | None, key: str | None = None) -> None:
+    """Raise BudgetExceededError when a content, or that of the entry `key`, takes more than its budget."""
     if limit is not None and tokens > limit:
-        raise BudgetExceededError(label, limit=limit, actual=tokens)
+        raise BudgetExceededError(label, limit=limit, actual=tokens, key=key)
 
 
 def counter_of(counter: str | TokenCounter) -> Callable[[str], int]:

@@ -138,11 +138,13 @@ class ReadOnlyBlockError(InvalidError):
 
 
 class BudgetExceededError(InvalidError):
-    """The block `label`, or one entry of it, would have `actual` tokens; `limit` is its budget. Nothing was written."""
+    """The block `label`, or the entry `key` of it, would have `actual` tokens; `limit` is its budget. Nothing was
+    written."""
 
-    def __init__(self, label: str, *, limit: int, actual: int) -> None:
-        self.label, self.limit, self.actual = label, limit, actual
-        super().__init__(f"block {label!r} would have {actual} tokens; its budget is {limit}")
+    def __init__(self, label: str, *, limit: int, actual: int, key: str | None = None) -> None:
+        self.label, self.limit, self.actual, self.key = label, limit, actual, key
+        what = f"block {label!r}" if key is None else f"entry {key!r} of block {label!r}"
+        super().__init__(f"{what} would have {actual} tokens; its budget is {limit}")
 
 
 class NotFoundError(GlassineError, LookupError):

@@ -5,16 +5,13 @@ So loaded state survives restarts and is right on every branch, without being st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
+from .formats._outputs import is_error_output, output_text
 from .messages import Message, calls, results
 
 LOAD, UNLOAD = "load_context", "unload_context"
-NOT_FOUND = "Not found: "
-ALREADY = "Already loaded: "
-_EMPTY_HANDED = ("Error:", NOT_FOUND, ALREADY)
-"""How answers begin that brought no body along."""
 
 
 class Loaded(NamedTuple):
@@ -25,58 +22,101 @@ class Loaded(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """A body of an entry in a tool result. `unloaded`: a later call took it out again."""
+    """A body of an entry in a tool result. `unloaded`: a later call took it out again. `marked`: a marker lies over
+    it."""
 
     message_id: str
     call_id: str
     label: str
     key: str
     unloaded: bool
+    marked: bool
 
     @property
     def entry(self) -> Loaded:
         return Loaded(self.label, self.key)
 
+    @property
+    def shown(self) -> bool:
+        return not self.unloaded and not self.marked
 
-def copies(messages: Iterable[Message]) -> list[Copy]:
-    """All bodies that stand in a path, oldest first.
+
+class _Asked(NamedTuple):
+    name: str
+    entry: Loaded
+    order: int
+
+
+def copies(messages: Iterable[Message], markers: Mapping[str, Collection[str]]) -> list[Copy]:
+    """All bodies that stand in a path, oldest first. `markers` are the calls over whose results markers lie, by their
+    messages.
 
     What counts is the order of the calls: an unload takes out every copy that was called for before it, be its result
-    stored before or after the unload's own.
+    stored before or after the unload's own. A result belongs to the newest call of its id.
     """
-    asked: dict[str, tuple[str, str, str, int]] = {}
-    found: list[tuple[str, str, int]] = []
+    asked: dict[str, _Asked] = {}
+    found: list[tuple[str, str, _Asked]] = []
     unloads: dict[Loaded, int] = {}
+    order = 0
     for message in messages:
         for call in calls(message):
+            asked.pop(call.id, None)
             label, key = call.input.get("label"), call.input.get("key")
             if call.name in (LOAD, UNLOAD) and isinstance(label, str) and isinstance(key, str):
-                asked[call.id] = (call.name, label, key, len(asked))
+                order += 1
+                asked[call.id] = _Asked(call.name, Loaded(label, key), order)
         for result in results(message):
-            if result.id not in asked or result.is_error:
+            call_of = asked.get(result.id)
+            if call_of is None or result.is_error or is_error_output(result.output):
                 continue
-            name, label, key, order = asked[result.id]
-            if name == UNLOAD and not _begins(result.output, ("Error:",)):
-                unloads[Loaded(label, key)] = max(order, unloads.get(Loaded(label, key), -1))
-            elif name == LOAD and not _begins(result.output, _EMPTY_HANDED):
-                found.append((message.id, result.id, order))
+            text = output_text(result.output)
+            if call_of.name == UNLOAD and not is_error_text(text):
+                unloads[call_of.entry] = max(call_of.order, unloads.get(call_of.entry, 0))
+            elif call_of.name == LOAD and not _is_empty_handed(text, call_of.entry.key):
+                found.append((message.id, result.id, call_of))
     return [
-        Copy(message_id, call_id, *asked[call_id][1:3], order < unloads.get(Loaded(*asked[call_id][1:3]), -1))
-        for message_id, call_id, order in found
+        Copy(
+            message_id,
+            call_id,
+            *call_of.entry,
+            call_of.order < unloads.get(call_of.entry, 0),
+            call_id in markers.get(message_id, ()),
+        )
+        for message_id, call_id, call_of in found
     ]
 
 
-def loaded(there: Sequence[Copy], marked: Iterable[str]) -> tuple[Loaded, ...]:
-    """The entries whose bodies a model sees, in the order they were loaded. `marked` are the ids of the calls over
-    whose results a marker lies."""
-    gone = set(marked)
-    return tuple(dict.fromkeys([copy.entry for copy in there if not copy.unloaded and copy.call_id not in gone]))
+def loaded(there: Iterable[Copy]) -> tuple[Loaded, ...]:
+    """The entries whose bodies a model sees, in the order they were loaded."""
+    return tuple(dict.fromkeys([copy.entry for copy in there if copy.shown]))
+
+
+def concerns(message: Message) -> bool:
+    """Whether a message holds a load or an unload, or a result of one."""
+    names = [call.name for call in calls(message)] + [result.name for result in results(message)]
+    return LOAD in names or UNLOAD in names
+
+
+def already(key: str) -> str:
+    """The answer to loading what is loaded."""
+    return f"Already loaded: {key}. It stands further up in this conversation."
+
+
+def not_found(key: str) -> str:
+    """The answer to loading what is not there."""
+    return f"Not found: {key}"
+
+
+def is_error_text(text: str) -> bool:
+    """Whether a tool's answer says that something went wrong: one line that begins with `Error:`. A body may begin so
+    too, but then it has more lines."""
+    return text.startswith("Error:") and "\n" not in text
+
+
+def _is_empty_handed(text: str, key: str) -> bool:
+    return text in (already(key), not_found(key)) or is_error_text(text)
 
 
 def marker_text(key: str) -> str:
     """What a view shows in the place of a body that was unloaded."""
     return f"[skill unloaded: {key}]"
-
-
-def _begins(output: Any, prefixes: tuple[str, ...]) -> bool:
-    return isinstance(output, str) and output.startswith(prefixes)

@@ -23,9 +23,8 @@ class Laying(NamedTuple):
     @property
     def id(self) -> str:
         """The same for the same thing on the same message, so that two writers lay it once."""
-        named = "\0".join(
-            [self.kind, self.message_id, *(str(self.data.get(name)) for name in ("reason", "call", "digest"))]
-        )
+        names = ("reason", "call", "label", "digest", "prompt", "after")
+        named = "\0".join([self.kind, self.message_id, *(str(self.data.get(name)) for name in names)])
         return f"{self.kind}-{sha256(named.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from . import _json
@@ -34,7 +35,8 @@ def preview(message: Message, *, readable: bool) -> Message:
         for name in names:
             value = part.get(name)
             if value is not None and _too_long(value):
-                part[name] = _cut(value, note, whole=name == "input")
+                given = _parsed(value) if name == "input" else value
+                part[name] = _cut(given, note, whole=name == "input")
                 changed = True
     return Message.from_dict(wire) if changed else message
 
@@ -73,6 +75,14 @@ def _note(message_id: str, part: int, readable: bool) -> str:
     """A note, with places for the sizes."""
     how = "read the whole with read_original" if readable else "run the tool again for the rest"
     return f"{how}: {original_handle(message_id, part)}]"
+
+
+def _parsed(value: Any) -> Any:
+    """The arguments of a call that stand there as JSON text: cut as text, they would be none."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return {"text": value}
 
 
 def _too_long(value: Any) -> bool:

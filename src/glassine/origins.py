@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 
@@ -31,16 +31,24 @@ class Line(NamedTuple):
 
 
 def rewritten(before: Sequence[Line], content: str, origin: Origin) -> list[Line]:
-    """The lines of `content`, written by a message over `before`: lines that stay keep their origin."""
+    """The lines of `content`, written by a message over `before`: lines that stay keep their origin.
+
+    Linear: the beginning and the end that are the same, and between them each line that was there, the first of it
+    first.
+    """
     texts = content.split("\n") if content else []
     old = [line.text for line in before]
-    if texts[: len(old)] == old:  # something was appended
-        return [*before, *(Line(text, *origin) for text in texts[len(old) :])]
-    lines = [Line(text, *origin) for text in texts]
-    for tag, start, end, new_start, _ in SequenceMatcher(None, old, texts, autojunk=False).get_opcodes():
-        if tag == "equal":
-            lines[new_start : new_start + end - start] = before[start:end]
-    return lines
+    most = min(len(old), len(texts))
+    start = next((i for i in range(most) if old[i] != texts[i]), most)
+    most -= start
+    end = next((i for i in range(most) if old[-1 - i] != texts[-1 - i]), most)
+    there: dict[str, deque[Line]] = {}
+    for line in before[start : len(old) - end]:
+        there.setdefault(line.text, deque()).append(line)
+    between = [
+        there[text].popleft() if there.get(text) else Line(text, *origin) for text in texts[start : len(texts) - end]
+    ]
+    return [*before[:start], *between, *before[len(old) - end :]]
 
 
 def without(lines: Iterable[Line], origin: Origin) -> list[Line]:

@@ -13,20 +13,20 @@ from .prompt import Prompt, section_of
 
 def due(blocks: Sequence[Block], prompt: Prompt, shown: Iterable[Overlay], leaf_id: str) -> list[Laying]:
     """The reminders to lay at a leaf: one for each block that is to remind, and says something else than the model was
-    last told. `shown` are the reminders that it sees."""
+    last told. `shown` are the reminders that it sees, oldest first; each was laid under this very prompt."""
     told = dict(prompt.sections)
+    last: dict[str, str] = {}
     for overlay in shown:
-        if overlay.kind == "reminder" and overlay.data.get("prompt") == prompt.digest:
-            told[overlay.data["label"]] = overlay.data["digest"]
+        label = overlay.data["label"]
+        told[label], last[label] = overlay.data["digest"], overlay.id
     found = []
     for block in blocks:
-        if block.when_changed != "remind":
-            continue
-        section = section_of(blocks, block.label)
+        section = section_of([block], block.label)
         digest = section.digest if section is not None else None
         if told.get(block.label) != digest:
+            # Named by the one before it: two writers lay it once, and what comes back is told again.
             data = {"reason": "changed", "label": block.label, "digest": digest, "prompt": prompt.digest}
-            found.append(Laying("reminder", leaf_id, _text(block), data, False))
+            found.append(Laying("reminder", leaf_id, _text(block), {**data, "after": last.get(block.label)}, False))
     return found
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from .loading import copies, marker_text
+from .loading import Copy, copies, marker_text
 from .marking import Laying, by_message, replaced
 from .messages import Message, calls, results
 from .originals import preview
@@ -60,11 +60,25 @@ class Seen:
         there = zip(self.pieces, self.numbers, strict=True)
         return {piece.id: number for piece, number in there if isinstance(piece, Message)}
 
-    @property
-    def reminders(self) -> list[Overlay]:
-        """The reminders whose messages are seen; a summary hides those it covers."""
+    def reminders(self, prompt: str | None) -> list[Overlay]:
+        """The reminders that were laid under the prompt of this digest, and whose messages are seen; a summary hides
+        those it covers, and a new prompt says itself what they said."""
         there = {message.id for message in self.messages}
-        return [overlay for overlay in self.beside if overlay.kind == "reminder" and overlay.first_id in there]
+        return [
+            overlay
+            for overlay in self.beside
+            if overlay.kind == "reminder" and overlay.first_id in there and overlay.data.get("prompt") == prompt
+        ]
+
+    @property
+    def markers(self) -> dict[str, dict[str, Overlay]]:
+        """The markers over results: message id → call id → marker."""
+        return by_message(self.beside)
+
+    @property
+    def copies(self) -> list[Copy]:
+        """The bodies of loaded entries that stand in it."""
+        return copies(self.messages, self.markers)
 
     @property
     def is_settled(self) -> bool:
@@ -117,54 +131,27 @@ def entries(seen: Seen, steps: Iterable[Step]) -> tuple[ViewEntry, ...]:
     return tuple(found)
 
 
-def markers(overlays: Sequence[Overlay]) -> Step:
+def markers(seen: Seen) -> Step:
     """The step that shows markers in the place of what they lie over."""
-    over = by_message(overlays)
-
-    def step(found: list[ViewEntry]) -> list[ViewEntry]:
-        if not over:
-            return found
-        return [
-            entry.shown_as(
-                replaced(entry.message, {call: marker.text for call, marker in over[entry.message.id].items()}),
-                "marker",
-            )
-            if entry.message.id in over
-            else entry
-            for entry in found
-        ]
-
-    return step
+    over = seen.markers
+    texts = {id: {call: marker.text for call, marker in there.items()} for id, there in over.items()}
+    return _with_outputs(texts, "marker")
 
 
-def unloads(found: list[ViewEntry]) -> list[ViewEntry]:
-    """The step that takes out bodies whose unloading stands on the path, though no marker lies over them: a host may
-    store a load after its unload was done."""
+def unloads(there: Sequence[Copy]) -> Step:
+    """The step that takes out bodies whose unloading stands on the path, though no marker lies over them yet."""
     texts: dict[str, dict[str, str]] = {}
-    for copy in copies([entry.message for entry in found]):
-        if copy.unloaded:
+    for copy in there:
+        if copy.unloaded and not copy.marked:
             texts.setdefault(copy.message_id, {})[copy.call_id] = marker_text(copy.key)
-    if not texts:
-        return found
-    return [
-        entry.shown_as(replaced(entry.message, texts[entry.message.id]), "unloaded")
-        if entry.message.id in texts
-        else entry
-        for entry in found
-    ]
-
-
-def without_unloaded(messages: Sequence[Message]) -> list[Message]:
-    """A history with the bodies taken out whose unloading stands on it."""
-    return [entry.message for entry in unloads([ViewEntry(message, message.id, message.id, 1) for message in messages])]
+    return _with_outputs(texts, "unloaded")
 
 
 def reminders(overlays: Sequence[Overlay]) -> Step:
     """The step that puts reminders after their messages."""
     after: dict[str, list[Overlay]] = {}
     for overlay in overlays:
-        if overlay.kind == "reminder":
-            after.setdefault(overlay.first_id, []).append(overlay)
+        after.setdefault(overlay.first_id, []).append(overlay)
 
     def step(found: list[ViewEntry]) -> list[ViewEntry]:
         if not after:
@@ -176,6 +163,19 @@ def reminders(overlays: Sequence[Overlay]) -> Step:
                 ViewEntry(reminder_message(overlay), overlay.first_id, overlay.first_id, 0, ("reminder",))
                 for overlay in after.get(entry.message.id, ())
             ]
+        return shown
+
+    return step
+
+
+def _with_outputs(texts: Mapping[str, Mapping[str, str]], why: str) -> Step:
+    def step(found: list[ViewEntry]) -> list[ViewEntry]:
+        if not texts:
+            return found
+        shown = []
+        for entry in found:
+            over = texts.get(entry.message.id)
+            shown.append(entry if over is None else entry.shown_as(replaced(entry.message, over), why))
         return shown
 
     return step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,6 +13,7 @@ from .blocks import SCOPES, Scope, WhenChanged, counter_of
 from .errors import InvalidSpecError
 from .tokens import TokenCounter
 
+_UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 LABEL_LIMIT: Final = 64
 """Characters of a label: it is written in the prompt and in the tools."""
 
@@ -91,6 +93,13 @@ def block_spec(
 ) -> BlockSpec:
     """A checked BlockSpec; see `SessionSpec.with_context`."""
     check_id("block", label)
+    for name, value in (("text", text), ("description", description)):
+        if value is not None and not isinstance(value, str):
+            raise InvalidSpecError(label, f"{name} must be a text, not a {type(value).__name__}")
+    if isinstance(provider, type):
+        raise InvalidSpecError(label, f"its provider is the class {provider.__name__}; give an object of it")
+    if odd := next((char for char in label if char in "[]()═" or unicodedata.category(char) in _UNSEEN), None):
+        raise InvalidSpecError(label, f"a label stands in a header, and may not have {odd!r} in it")
     if len(label) > LABEL_LIMIT:
         raise InvalidSpecError(label, f"a label has at most {LABEL_LIMIT} characters, this one {len(label)}")
     if text is not None and provider is not None:
@@ -106,7 +115,7 @@ def block_spec(
         shape_of(label, provider)
     if scope == "namespace" and (text is not None or (provider is not None and not ours)):
         raise InvalidSpecError(label, "only what is stored in the database has a scope")
-    return BlockSpec(label, text, provider, description, max_tokens, scope, when_changed)
+    return BlockSpec(label, text, provider, description or "", max_tokens, scope, when_changed)
 
 
 def check_free(label: str, taken: list[str]) -> None:

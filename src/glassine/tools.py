@@ -149,7 +149,7 @@ def intent(name: str, arguments: Any, blocks: Sequence[Block], *, originals: boo
     except _WrongError as error:
         return f"Error: {error}"
     known = ", ".join(tool.name for tool in definitions(blocks, originals=originals))
-    return f"Error: there is no tool {name!r}; there are {known or 'none'}."
+    return f"Error: there is no tool {shortened(name)!r}; there are {known or 'none'}."
 
 
 class _WrongError(Exception):
@@ -212,6 +212,8 @@ def _listed(blocks: Iterable[Block]) -> str:
     lines = []
     for block in blocks:
         described = " ".join(block.description.split())
+        if block.keyed and block.writable and block.max_tokens is not None:
+            described = f"{described} (an entry has at most {block.max_tokens} tokens)".lstrip()
         lines.append(f"\n- {block.label} ({_NATURES[block.kind]})" + (f": {described}" if described else ""))
     return "\nBlocks:" + "".join(lines)
 
@@ -297,9 +299,14 @@ def _number(given: Mapping[str, Any], name: str, default: int | None = None) -> 
     return value
 
 
+def shortened(text: str) -> str:
+    """A text of a caller's as it may stand in a sentence: on one line, 80 characters at most."""
+    text = " ".join(text[:400].split())
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
 def _shown(value: Any) -> str:
-    text = f'"{value}"' if isinstance(value, str) else _kind(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    return f'"{shortened(value)}"' if isinstance(value, str) else _kind(value)
 
 
 def _kind(value: Any) -> str:

@@ -141,7 +141,7 @@ class AsyncStoredEntries(_Unwritten):
 
     async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
         context, spec = self._context, self.spec
-        check_budget(spec.label, context.count(content), spec.max_tokens)
+        check_budget(spec.label, context.count(content), spec.max_tokens, key)
         return await context.engine.put_entry(
             context.ref, spec.scope, spec.label, key, description, content, message_id, context.now()
         )
@@ -181,14 +181,10 @@ class AsyncForeign(_Unwritten):
         spec, context = self.spec, self._context
         if self.kind != "writable":
             raise ReadOnlyBlockError(spec.label)
-        if not append:
-            check_budget(spec.label, context.count(content), spec.max_tokens)
-            await self._ask("set", content)
-            return content
         async with self._alone():
-            new = appended(await self.get(), content)
+            new = appended(await self.get(), content) if append else content
             check_budget(spec.label, context.count(new), spec.max_tokens)
-            if self._shape.appends:
+            if append and self._shape.appends:
                 await self._ask("append", content)
             else:
                 await self._ask("set", new)
@@ -197,7 +193,7 @@ class AsyncForeign(_Unwritten):
     async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
         if not self.writable or self.kind not in ("searchable", "loadable"):
             raise ReadOnlyBlockError(self.spec.label)
-        check_budget(self.spec.label, self._context.count(content), self.spec.max_tokens)
+        check_budget(self.spec.label, self._context.count(content), self.spec.max_tokens, key)
         more = (description,) if self._shape.described else ()
         replaced = await self._ask("set", key, content, *more)
         return replaced if isinstance(replaced, bool) else None
@@ -215,23 +211,25 @@ class AsyncForeign(_Unwritten):
         raise ProviderError(f"`{method}` gave a {type(given).__name__}, not a text", source=self._source)
 
     async def _ask(self, method: str, *args: Any) -> Any:
+        if not self._begun:
+            async with self._gate:
+                # Invariant: `init` is called once, and has returned before anything else is asked.
+                await self._begin()
+        return await self._called(method, *args)
+
+    async def _begin(self) -> None:
+        if not self._begun and callable(getattr(self._provider, "init", None)):
+            await self._called("init", self.spec.label)
+        self._begun = True
+
+    async def _called(self, method: str, *args: Any) -> Any:
         try:
-            if not self._begun:
-                async with self._gate:
-                    # Invariant: `init` is called once, and has returned before anything else is asked.
-                    await self._begin()
             return await call_async(getattr(self._provider, method), *args)
         except GlassineError:
             raise
         except Exception as error:
             reason = f"`{method}` failed: {type(error).__name__}: {error}"
             raise ProviderError(reason, source=self._source) from error
-
-    async def _begin(self) -> None:
-        init = getattr(self._provider, "init", None)
-        if not self._begun and callable(init):
-            await call_async(init, self.spec.label)
-        self._begun = True
 
     @property
     def _source(self) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from .. import _json
-from .._ids import RESERVED_PREFIX, check_id
+from .._ids import RESERVED_PREFIX, check_id, is_id
 from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
@@ -38,7 +38,6 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
-from ..showing import without_unloaded
 from ..spec import SessionSpec, block_spec
 from ..tokens import TokenCounter
 from ..view import View
@@ -105,6 +104,7 @@ class AsyncSession:
         if messages:
             drafts = [_draft(item) for item in messages]
             await self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
+            await self._context.stored(messages)
         return messages[0] if single else messages
 
     async def update(self, message: MessageLike) -> Message:
@@ -127,7 +127,9 @@ class AsyncSession:
         client has it. Nothing is deleted; what was deleted or redacted here stays so.
         """
         incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
-        return await self._engine.ingest(self._ref, incoming, self.store.now())
+        done = await self._engine.ingest(self._ref, incoming, self.store.now())
+        await self._context.stored(incoming)
+        return done
 
     async def delete(self, ids: Place | Iterable[Place]) -> int:
         """Delete messages; what hangs on them moves up to their parents. Returns how many were there.
@@ -177,8 +179,7 @@ class AsyncSession:
         Results under a marker, such as a skill that was unloaded, are shown as its text. `raw` shows the messages as
         they are stored. Raises CorruptMessageError for one that cannot be read.
         """
-        found = await self._engine.history(self._ref, _maybe_id(leaf), raw)
-        return found if raw or not self._context.loads else without_unloaded(found)
+        return await self._engine.history(self._ref, _maybe_id(leaf), raw)
 
     async def iter_history(
         self, leaf: Place | None = None, *, raw: bool = False, newest_first: bool = False
@@ -217,7 +218,8 @@ class AsyncSession:
 
     async def message(self, id: Place) -> Message | None:
         """One message as it is stored, or None. The id of a summary's message gives that message."""
-        return await self._engine.message(self._ref, _id(id))
+        message_id = _id(id)
+        return await self._engine.message(self._ref, message_id) if is_id(message_id) else None
 
     async def leaf(self) -> Message | None:
         """The active leaf, or None in an empty session."""
@@ -357,8 +359,8 @@ class AsyncSession:
     ) -> None:
         """Add a block to this session object; see `SessionSpec.with_context`. The frozen prompt shows it after
         `refresh_prompt`; the tools can use it at once. Raises InvalidSpecError for a label that is taken."""
-        self._has_prompt = True
         self._context.add(block_spec(label, text, provider, description, max_tokens, scope, when_changed))
+        self._has_prompt = True
 
     async def remove_context(self, label: str) -> bool:
         """Remove a block from this session object; what is stored of it stays. Returns whether it was there.

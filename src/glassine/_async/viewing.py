@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..formats._common import Note
 from ..hints import Retention, place
 from ..marking import stub, stubbed
 from ..messages import from_micros
@@ -38,16 +39,22 @@ async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
     facts = wanted.facts or facts_of(wanted.model or UNKNOWN_MODEL)
     seen = await session._engine.seen(session._ref, wanted.leaf)
     prompt = None
+    notes: list[Note] = []
     if session._has_prompt:
         prompt = await (context.freeze() if commit else context.frozen())
         if prompt is None:
             prompt = unfrozen(await context.render(), seen.next)
-        seen = await context.remind(seen, prompt, commit)
-    steps = [markers(seen.beside), *([unloads] if context.loads else [])]
+        seen, notes = await context.remind(seen, prompt, commit)
+    there = seen.copies if context.loads else []
+    if commit and seen.leaf == seen.active and await context.settle(there):
+        seen = await session._engine.seen(session._ref, wanted.leaf)
+        there = seen.copies
+    steps = [markers(seen), unloads(there)]
     if facts.binds_thinking:
         since = prompt.since if prompt is not None else 0
         steps.append(unbound(seen.message_numbers, edits(seen), since, wanted.model))
-    found = entries(seen, [*steps, previews(session._has_prompt), reminders(seen.beside)])
+    told = seen.reminders(prompt.digest if prompt is not None else None)
+    found = entries(seen, [*steps, previews(session._has_prompt), reminders(told)])
     repaired = repair([entry.message for entry in found], stubbed(seen.beside))
     if commit and repaired.stubs:
         await session._engine.lay(session._ref, [stub(*each) for each in repaired.stubs], session.store.now())
@@ -61,7 +68,7 @@ async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
         facts=facts,
         prompt=prompt,
         entries=shown,
-        notes=repaired.notes,
+        notes=(*notes, *repaired.notes),
         hints=hints,
         route=wanted.route,
         started_at=started_at,

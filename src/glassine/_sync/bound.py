@@ -140,7 +140,7 @@ class StoredEntries(_Unwritten):
 
     def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
         context, spec = self._context, self.spec
-        check_budget(spec.label, context.count(content), spec.max_tokens)
+        check_budget(spec.label, context.count(content), spec.max_tokens, key)
         return context.engine.put_entry(
             context.ref, spec.scope, spec.label, key, description, content, message_id, context.now()
         )
@@ -178,14 +178,10 @@ class Foreign(_Unwritten):
         spec, context = self.spec, self._context
         if self.kind != "writable":
             raise ReadOnlyBlockError(spec.label)
-        if not append:
-            check_budget(spec.label, context.count(content), spec.max_tokens)
-            self._ask("set", content)
-            return content
         with self._alone():
-            new = appended(self.get(), content)
+            new = appended(self.get(), content) if append else content
             check_budget(spec.label, context.count(new), spec.max_tokens)
-            if self._shape.appends:
+            if append and self._shape.appends:
                 self._ask("append", content)
             else:
                 self._ask("set", new)
@@ -194,7 +190,7 @@ class Foreign(_Unwritten):
     def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
         if not self.writable or self.kind not in ("searchable", "loadable"):
             raise ReadOnlyBlockError(self.spec.label)
-        check_budget(self.spec.label, self._context.count(content), self.spec.max_tokens)
+        check_budget(self.spec.label, self._context.count(content), self.spec.max_tokens, key)
         more = (description,) if self._shape.described else ()
         replaced = self._ask("set", key, content, *more)
         return replaced if isinstance(replaced, bool) else None
@@ -212,23 +208,25 @@ class Foreign(_Unwritten):
         raise ProviderError(f"`{method}` gave a {type(given).__name__}, not a text", source=self._source)
 
     def _ask(self, method: str, *args: Any) -> Any:
+        if not self._begun:
+            with self._gate:
+                # Invariant: `init` is called once, and has returned before anything else is asked.
+                self._begin()
+        return self._called(method, *args)
+
+    def _begin(self) -> None:
+        if not self._begun and callable(getattr(self._provider, "init", None)):
+            self._called("init", self.spec.label)
+        self._begun = True
+
+    def _called(self, method: str, *args: Any) -> Any:
         try:
-            if not self._begun:
-                with self._gate:
-                    # Invariant: `init` is called once, and has returned before anything else is asked.
-                    self._begin()
             return call(getattr(self._provider, method), *args)
         except GlassineError:
             raise
         except Exception as error:
             reason = f"`{method}` failed: {type(error).__name__}: {error}"
             raise ProviderError(reason, source=self._source) from error
-
-    def _begin(self) -> None:
-        init = getattr(self._provider, "init", None)
-        if not self._begun and callable(init):
-            call(init, self.spec.label)
-        self._begun = True
 
     @property
     def _source(self) -> str:

@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._ids import is_id
 from .._waiting import Gate
 from ..blocks import Block, usage
-from ..errors import BlockNotFoundError, BudgetExceededError, ReadOnlyBlockError
-from ..loading import ALREADY, NOT_FOUND, Copy, Loaded, copies, loaded, marker_text
-from ..marking import by_message, over_result
-from ..messages import from_micros
+from ..errors import BlockNotFoundError, BudgetExceededError, ProviderError, ReadOnlyBlockError
+from ..formats._common import Note
+from ..loading import Copy, Loaded, already, concerns, loaded, marker_text, not_found
+from ..marking import over_result
+from ..messages import Message, from_micros
 from ..originals import excerpt
 from ..origins import Line
 from ..prompt import Draft, Prompt, changed, draft
 from ..records import Ref
 from ..reminding import due
+from ..searching import parse_query
 from ..showing import Seen
-from ..skills import key_for
+from ..skills import key_for, one_line
 from ..spec import BlockSpec, SessionSpec, check_free
 from ..tools import (
     ORIGINAL_CHARS,
@@ -30,7 +33,9 @@ from ..tools import (
     SetContext,
     ToolDefinition,
     UnloadContext,
+    definitions,
     intent,
+    shortened,
 )
 from .bound import Bound, StoredBlock, bind
 from .engine import Engine
@@ -131,8 +136,16 @@ class Context:
         self._frozen = None
 
     def stale(self, prompt: Prompt) -> tuple[str, ...]:
-        """The labels of what the frozen prompt does not show as it is now."""
-        return changed(prompt, self.render())
+        """The labels of what the frozen prompt does not show as it is now; of a block that cannot be read nobody knows,
+        and it is among them."""
+        blocks, unknown = [], []
+        for bound in list(self._bound.values()):
+            try:
+                blocks.append(self._look(bound))
+            except ProviderError:
+                unknown.append(bound.spec.label)
+        labels = changed(prompt, draft(blocks))
+        return tuple(dict.fromkeys([*labels, *unknown]))
 
     def _freeze(self, made: Draft, reason: str, expected: int | None) -> Prompt:
         if self.cached:
@@ -146,19 +159,18 @@ class Context:
     def tools(self) -> list[Tool]:
         """The tools, as they are frozen with the prompt if it is; calls act on the blocks of now."""
         prompt = self.frozen()
-        found = prompt.tools if prompt is not None else self.render().tools
+        found = prompt.tools if prompt is not None else definitions(self._known())
         return [Tool(tool.name, tool.description, tool.input_schema, self) for tool in found]
 
     def call(self, name: str, arguments: Any, message_id: str | None = None) -> str:
         """Do what a call of a tool intends. Never raises: what went wrong is a sentence for the model."""
         try:
-            known = [self._block(bound, "") for bound in list(self._bound.values())]
-            meant = intent(name, arguments, known)
+            meant = intent(name, arguments, self._known())
             return meant if isinstance(meant, str) else self._perform(meant, message_id)
         except BudgetExceededError as error:
             return f"Error: {error}. Nothing was written. Write less, or replace what is there by something shorter."
         except Exception as error:  # whatever it is, the agent's loop goes on
-            return f"Error: {str(error) or type(error).__name__}"
+            return f"Error: {one_line(str(error)) or type(error).__name__}"
 
     def _perform(self, meant: Intent, message_id: str | None) -> str:
         match meant:
@@ -169,6 +181,8 @@ class Context:
             case UnloadContext(label, key):
                 return self.unload(label, key)
             case SearchContext(label, query):
+                if not parse_query(query).searchable:
+                    return "Error: there is nothing in this query that can be searched for; give words."
                 return self.bound(label).search(query) or "No results found."
             case ReadOriginal(named, part, start):
                 return self.read_original(named, part, start, ORIGINAL_CHARS)
@@ -191,66 +205,103 @@ class Context:
         return f"Written to {meant.label}. Usage: {_usage(block)}"
 
     def _load(self, label: str, key: str) -> str:
-        if Loaded(label, key) in self.loaded():
-            return f"{ALREADY}{key}. It stands further up in this conversation."
+        entry = Loaded(label, key)
+        if entry in self.loaded():
+            return already(key)
         body = self.bound(label).load(key)
         if body is None:
-            return f"{NOT_FOUND}{key}"
-        self._fresh.add(Loaded(label, key))
+            return not_found(key)
+        self._fresh.add(entry)
         return body
 
-    def loaded(self, seen: Seen | None = None) -> tuple[Loaded, ...]:
+    def loaded(self) -> tuple[Loaded, ...]:
         """The entries whose bodies stand in the conversation, and are shown."""
-        if not self.loads:
-            return ()
-        there, marked = _standing(seen or self.engine.seen(self.ref, None))
-        return loaded(there, marked)
+        return loaded(self.engine.seen(self.ref, None).copies) if self.loads else ()
 
     def unload(self, label: str, key: str) -> str:
         """Lay markers over every copy of an entry on the path to the active leaf, and say what that comes to."""
         entry = Loaded(label, key)
-        seen = self.engine.seen(self.ref, None)
-        there, marked = _standing(seen)
         fresh = entry in self._fresh
         self._fresh.discard(entry)
-        mine = [copy for copy in there if copy.entry == entry and not copy.unloaded and copy.call_id not in marked]
+        there = self.engine.seen(self.ref, None).copies
+        mine = [copy for copy in there if copy.entry == entry and copy.shown]
         if not mine:
-            # A load whose result is not stored yet: the call of this unload on the path takes it out (`view.unloads`).
+            # A load that is not stored yet: when it is, with the call of this unload, a marker is laid (`settle`).
             return f"Unloaded: {key}. It can be loaded again." if fresh else f"Not loaded: {key}"
-        text = marker_text(key)
-        layings = [
-            over_result(copy.message_id, copy.call_id, text, "unloaded", anchored=True, label=label, key=key)
-            for copy in mine
-        ]
-        self.engine.lay(self.ref, layings, self.now())
+        self._mark(mine)
         return (
             f"Unloaded: {key}. It can be loaded again. From the next request on the conversation is shorter; what "
             "follows the place where it stood is read anew once, without the prompt cache."
         )
 
-    def remind(self, seen: Seen, prompt: Prompt, commit: bool) -> Seen:
-        """Lay the reminders that are due after the newest message; without `commit` only show where they would be."""
+    def stored(self, messages: Iterable[Message]) -> None:
+        """Look at what was stored through this session: a load may have come in after its unload."""
+        if self.loads:
+            self._fresh.clear()
+            if any(concerns(message) for message in messages):
+                self.settle(self.engine.seen(self.ref, None).copies)
+
+    def settle(self, there: Sequence[Copy]) -> bool:
+        """Lay the markers that are missing over bodies whose unloading stands on the path. Whether there were any."""
+        late = [copy for copy in there if copy.unloaded and not copy.marked]
+        if late:
+            self._mark(late)
+        return bool(late)
+
+    def _mark(self, there: Sequence[Copy]) -> None:
+        layings = [
+            over_result(
+                copy.message_id,
+                copy.call_id,
+                marker_text(copy.key),
+                "unloaded",
+                anchored=True,
+                label=copy.label,
+                key=copy.key,
+            )
+            for copy in there
+        ]
+        self.engine.lay(self.ref, layings, self.now())
+
+    def remind(self, seen: Seen, prompt: Prompt, commit: bool) -> tuple[Seen, list[Note]]:
+        """Lay the reminders that are due after the newest message; without `commit` only show where they would be.
+
+        A block that cannot be read reminds of nothing: a note says so, and the request goes on.
+        """
         remind = [bound for bound in self._bound.values() if bound.spec.when_changed == "remind"]
+        notes: list[Note] = []
         if not remind or seen.leaf is None or not seen.is_settled:
-            return seen
-        layings = due([self._look(bound) for bound in remind], prompt, seen.reminders, seen.leaf)
-        if not layings:
-            return seen
-        if commit:
+            return seen, notes
+        blocks = []
+        for bound in remind:
+            try:
+                blocks.append(self._look(bound))
+            except ProviderError as error:
+                notes.append(Note("reminder_failed", None, None, str(error)))
+        layings = due(blocks, prompt, seen.reminders(prompt.digest), seen.leaf)
+        if layings and commit:
             self.engine.lay(self.ref, layings, self.now())
-            return self.engine.seen(self.ref, seen.leaf)
-        return seen.with_reminders(layings, from_micros(self.now()))
+            return self.engine.seen(self.ref, seen.leaf), notes
+        return seen.with_reminders(layings, from_micros(self.now())), notes
 
     def read_original(self, message_id: str, part: int, start: int, length: int) -> str:
-        message = self.engine.message(self.ref, message_id)
+        message = self.engine.message(self.ref, message_id) if is_id(message_id) else None
         if message is None:
-            return f'Error: there is no message "{message_id}"; use the one that the note names.'
+            return f'Error: there is no message "{shortened(message_id)}"; use the one that the note names.'
+        if start < 0 or length < 1:
+            return "Error: `start` must be 0 or more, and `length` 1 or more."
         found = excerpt(message, part, start, length)
         if found is None:
-            return f"Error: that message has the parts 0 to {len(message.parts) - 1}; there is no part {part}."
+            last = len(message.parts) - 1
+            there = f"has the parts 0 to {last}" if last >= 0 else "has no parts"
+            return f"Error: that message {there}; there is no part {part}."
         return found
 
     # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _known(self) -> list[Block]:
+        """The blocks without their contents: what the tools are made from."""
+        return [self._block(bound, "") for bound in list(self._bound.values())]
 
     def _look(self, bound: Bound) -> Block:
         return self._block(bound, bound.get())
@@ -299,12 +350,6 @@ class Tool(ToolDefinition):
         Never raises: what goes wrong is a sentence that begins with `Error:`.
         """
         return self.context.call(self.name, arguments, message_id)
-
-
-def _standing(seen: Seen) -> tuple[list[Copy], set[str]]:
-    """The copies of entries in what is seen, and the calls over whose results markers lie."""
-    marked = {call for markers in by_message(seen.beside).values() for call in markers}
-    return copies(seen.messages), marked
 
 
 def _usage(block: Block) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from .. import _json
-from .._ids import RESERVED_PREFIX, check_id
+from .._ids import RESERVED_PREFIX, check_id, is_id
 from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
@@ -39,7 +39,6 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
-from ..showing import without_unloaded
 from ..spec import SessionSpec, block_spec
 from ..tokens import TokenCounter
 from ..view import View
@@ -106,6 +105,7 @@ class Session:
         if messages:
             drafts = [_draft(item) for item in messages]
             self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
+            self._context.stored(messages)
         return messages[0] if single else messages
 
     def update(self, message: MessageLike) -> Message:
@@ -128,7 +128,9 @@ class Session:
         client has it. Nothing is deleted; what was deleted or redacted here stays so.
         """
         incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
-        return self._engine.ingest(self._ref, incoming, self.store.now())
+        done = self._engine.ingest(self._ref, incoming, self.store.now())
+        self._context.stored(incoming)
+        return done
 
     def delete(self, ids: Place | Iterable[Place]) -> int:
         """Delete messages; what hangs on them moves up to their parents. Returns how many were there.
@@ -178,8 +180,7 @@ class Session:
         Results under a marker, such as a skill that was unloaded, are shown as its text. `raw` shows the messages as
         they are stored. Raises CorruptMessageError for one that cannot be read.
         """
-        found = self._engine.history(self._ref, _maybe_id(leaf), raw)
-        return found if raw or not self._context.loads else without_unloaded(found)
+        return self._engine.history(self._ref, _maybe_id(leaf), raw)
 
     def iter_history(
         self, leaf: Place | None = None, *, raw: bool = False, newest_first: bool = False
@@ -218,7 +219,8 @@ class Session:
 
     def message(self, id: Place) -> Message | None:
         """One message as it is stored, or None. The id of a summary's message gives that message."""
-        return self._engine.message(self._ref, _id(id))
+        message_id = _id(id)
+        return self._engine.message(self._ref, message_id) if is_id(message_id) else None
 
     def leaf(self) -> Message | None:
         """The active leaf, or None in an empty session."""
@@ -358,8 +360,8 @@ class Session:
     ) -> None:
         """Add a block to this session object; see `SessionSpec.with_context`. The frozen prompt shows it after
         `refresh_prompt`; the tools can use it at once. Raises InvalidSpecError for a label that is taken."""
-        self._has_prompt = True
         self._context.add(block_spec(label, text, provider, description, max_tokens, scope, when_changed))
+        self._has_prompt = True
 
     def remove_context(self, label: str) -> bool:
         """Remove a block from this session object; what is stored of it stays. Returns whether it was there.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..formats._common import Note
 from ..hints import Retention, place
 from ..marking import stub, stubbed
 from ..messages import from_micros
@@ -39,16 +40,22 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
     facts = wanted.facts or facts_of(wanted.model or UNKNOWN_MODEL)
     seen = session._engine.seen(session._ref, wanted.leaf)
     prompt = None
+    notes: list[Note] = []
     if session._has_prompt:
         prompt = context.freeze() if commit else context.frozen()
         if prompt is None:
             prompt = unfrozen(context.render(), seen.next)
-        seen = context.remind(seen, prompt, commit)
-    steps = [markers(seen.beside), *([unloads] if context.loads else [])]
+        seen, notes = context.remind(seen, prompt, commit)
+    there = seen.copies if context.loads else []
+    if commit and seen.leaf == seen.active and context.settle(there):
+        seen = session._engine.seen(session._ref, wanted.leaf)
+        there = seen.copies
+    steps = [markers(seen), unloads(there)]
     if facts.binds_thinking:
         since = prompt.since if prompt is not None else 0
         steps.append(unbound(seen.message_numbers, edits(seen), since, wanted.model))
-    found = entries(seen, [*steps, previews(session._has_prompt), reminders(seen.beside)])
+    told = seen.reminders(prompt.digest if prompt is not None else None)
+    found = entries(seen, [*steps, previews(session._has_prompt), reminders(told)])
     repaired = repair([entry.message for entry in found], stubbed(seen.beside))
     if commit and repaired.stubs:
         session._engine.lay(session._ref, [stub(*each) for each in repaired.stubs], session.store.now())
@@ -62,7 +69,7 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
         facts=facts,
         prompt=prompt,
         entries=shown,
-        notes=repaired.notes,
+        notes=(*notes, *repaired.notes),
         hints=hints,
         route=wanted.route,
         started_at=started_at,

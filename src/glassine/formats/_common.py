@@ -181,6 +181,15 @@ def parsed(text: str) -> Any:
     return value
 
 
+def storable(value: Any) -> Any:
+    """A value that a message can hold: itself, or its text when JSON could not give it back."""
+    try:
+        _json.encode(value)
+    except InvalidMessageError:
+        return str(value)
+    return value
+
+
 def plain(value: Any) -> Any:
     """An SDK's object as plain data: by `model_dump`, `to_dict` or `to_json_dict`; other values as they are."""
     if isinstance(value, Mapping):

@@ -40,6 +40,11 @@ def is_tagged(output: Any) -> bool:
     return False
 
 
+def is_error_output(output: Any) -> bool:
+    """Whether an output is one of the AI SDK's that says by itself that the call went wrong."""
+    return is_tagged(output) and output["type"] in ("error-text", "error-json", "execution-denied")
+
+
 def output_text(output: Any) -> str:
     """An output as one text; files are named only."""
     parts = output_parts(output)

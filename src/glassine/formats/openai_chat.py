@@ -1,5 +1,95 @@
-# stub-lead
+"""OpenAI's Chat Completions: `client.chat.completions.create(**to_request(…).arguments)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..errors import InvalidMessageError
+from ..messages import Message
+from ._common import Marks, Reply, Request, plain, sendable
+from ._openai_messages import ChatMessages
+from ._openai_parts import message_parts, result_part, user_part
+from ._openai_shared import function, usage_of
+from ._openai_stream import ChatStream as Stream
 
-class Stream: ...
+__all__ = ["Stream", "from_request", "read_reply", "to_request"]
+
+_ROLES = {"developer": "system", "system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_NO_MARKS = Marks()
+
+
+def to_request(
+    messages: Sequence[Message],
+    *,
+    system: str = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    model: str | None = None,
+    marks: Marks = _NO_MARKS,
+) -> Request:
+    """Keyword arguments for `chat.completions.create`: `model`, `messages` (the system prompt first), `tools`.
+
+    A message of the history stays a message of its own. The texts of an assistant message stand before its calls,
+    whatever their order was. Results are text: their files follow in a user's message. The cache is the provider's
+    affair here, and `marks` set nothing.
+    """
+    found = ChatMessages(messages)
+    found.read()
+    arguments: dict[str, Any] = {}
+    if model is not None:
+        arguments["model"] = model
+    text = sendable(system)
+    prompt = [{"role": "system", "content": text}] if text.strip() else []
+    arguments["messages"] = prompt + found.found
+    if tools:
+        arguments["tools"] = [{"type": "function", "function": function(tool)} for tool in tools]
+    return Request(arguments, tuple(found.notes))
+
+
+def from_request(arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in a request. A first message of the system or the developer is the prompt, and no message; ids
+    are "".
+
+    Raises InvalidMessageError, with the place, when `messages` is no list, or something in it is no message.
+    """
+    given = arguments.get("messages")
+    if not isinstance(given, list | tuple):
+        raise InvalidMessageError("a request has a list of messages", path=("messages",))
+    found: list[Message] = []
+    names: dict[str, str] = {}
+    for number, entry in enumerate(given):
+        entry = plain(entry)
+        name = entry.get("role") if isinstance(entry, Mapping) else None
+        role = _ROLES.get(name) if isinstance(name, str) else None
+        if role is None:
+            raise InvalidMessageError(f"role {name!r} is none of {', '.join(_ROLES)}", path=("messages", number))
+        if role == "system" and number == 0:
+            continue
+        parts: list[Any]
+        if role == "tool":
+            parts = [result_part(entry, names)]
+        elif role == "assistant":
+            parts = message_parts(entry)
+            names.update({part["toolCallId"]: part["toolName"] for part in parts if part["type"] == "tool-call"})
+        else:
+            parts = user_part(entry.get("content"))
+        if parts:
+            found.append(Message.from_dict({"role": role, "parts": parts}))
+    return found
+
+
+def read_reply(response: Any) -> Reply:
+    """A reply from what `chat.completions.create` returned, or from a dict of the same shape: its first choice.
+
+    Token counts that are all zero mean that nothing was counted, and become None. Raises InvalidMessageError when
+    there are no `choices`.
+    """
+    given = plain(response)
+    choices = given.get("choices") if isinstance(given, Mapping) else None
+    if not isinstance(choices, list):
+        raise InvalidMessageError("a reply of Chat Completions has a list `choices`", path=("choices",))
+    choice = choices[0] if choices and isinstance(choices[0], Mapping) else {}
+    said = choice.get("message")
+    message = Message(role="assistant", parts=message_parts(said if isinstance(said, Mapping) else {}))
+    usage = usage_of(given.get("usage"), "prompt_tokens", "completion_tokens")
+    return Reply(message, usage, given.get("model"), choice.get("finish_reason"), given.get("id"))

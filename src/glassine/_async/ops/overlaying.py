@@ -67,19 +67,22 @@ async def lay(db: AsyncDatabase, ref: Ref, layings: Sequence[Laying], now: int) 
     change = head.change + 1
     new: list[str] = []
     for laying in layings:
-        if laying.id in there:
+        overlay_id = laying.id
+        if laying.anchored and head.leaf is not None:
+            overlay_id += f"-{head.leaf.seq}"  # the same on another branch is another one
+        if overlay_id in there:
             continue
         at = (await need_node(db, ref, head, laying.message_id)).at
         codec, data = _json.encode({"text": laying.text, "anchored": laying.anchored, **laying.data})
         await db.run(
             db.queries.overlay_add,
             (
-                *(head.ns, head.session, order + len(new), laying.id, KINDS.index(laying.kind), *at, *at),
+                *(head.ns, head.session, order + len(new), overlay_id, KINDS.index(laying.kind), *at, *at),
                 *(*(head.leaf or (None, None)), "[]", codec, data, now, change),
             ),
         )
-        there.add(laying.id)
-        new.append(laying.id)
+        there.add(overlay_id)
+        new.append(overlay_id)
     if new:
         await save_head(db, ref, head._replace(change=change), now)
     return new

@@ -246,7 +246,8 @@ async def a_changed_block_reminds_once(store: AsyncStore) -> None:
     day["now"] = "Wednesday"
     equal(len((await session.view()).messages), 4, "a new one when it changes again")
     true("Wednesday" in await session.refresh_prompt(), "the refreshed prompt")
-    equal(len((await session.view()).messages), 4, "and nothing new to remind of")
+    equal(len((await session.view()).messages), 2, "it says itself what the reminders said")
+    equal(len(await session.overlays()), 2, "which stay where they were laid")
 
 
 async def a_view_shows_what_a_model_is_sent(store: AsyncStore) -> None:

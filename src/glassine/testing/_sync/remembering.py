@@ -247,7 +247,8 @@ def a_changed_block_reminds_once(store: Store) -> None:
     day["now"] = "Wednesday"
     equal(len(session.view().messages), 4, "a new one when it changes again")
     true("Wednesday" in session.refresh_prompt(), "the refreshed prompt")
-    equal(len(session.view().messages), 4, "and nothing new to remind of")
+    equal(len(session.view().messages), 2, "it says itself what the reminders said")
+    equal(len(session.overlays()), 2, "which stay where they were laid")
 
 
 def a_view_shows_what_a_model_is_sent(store: Store) -> None:
