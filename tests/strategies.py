@@ -144,12 +144,12 @@ _KINDS: list[tuple[Role, list[Part], int]] = [
     ("system", [*TEXTS], 2),
 ]
 
-messages: st.SearchStrategy[Message] = st.one_of(
-    [
-        st.lists(st.sampled_from(parts), max_size=most).map(lambda found, role=role: Message(role=role, parts=found))
-        for role, parts, most in _KINDS
-    ]
-)
+
+def _of(role: Role, parts: list[Part], most: int) -> st.SearchStrategy[Message]:
+    return st.lists(st.sampled_from(parts), max_size=most).map(lambda found: Message(role=role, parts=found))
+
+
+messages: st.SearchStrategy[Message] = st.one_of([_of(*kind) for kind in _KINDS])
 """One message of any kind, without an id."""
 
 

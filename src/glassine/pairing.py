@@ -86,27 +86,41 @@ class _Repair:
 
     def run(self) -> Repaired:
         for number, message in enumerate(self.messages):
-            held = {result.part: result for result in results(message)}
-            asked = calls(message) if message.role == "assistant" else []
-            repeated = {call.part for call in asked if self._is_repeated(number, call)}
-            fresh = {call.part: _Call(number, call, answered=call.part in held) for call in asked}
-            for part in repeated:
-                del fresh[part]
-            self.calls += fresh.values()
-            for entry in fresh.values():
-                self.newest[entry.call.id] = [other for other in fresh.values() if other.call.id == entry.call.id]
-            for part, result in held.items():
-                if part not in fresh:
-                    self._place(number, result, part in repeated)
-            if fresh or any(_says(part) for index, part in enumerate(message.parts) if index not in {*held, *repeated}):
-                self.visible = number
+            self._read(number, message)
         return self._written()
 
-    def _is_repeated(self, number: int, call: ToolCall) -> bool:
-        """Whether the newest visible message has the same call, word for word, without a result."""
+    def _read(self, number: int, message: Message) -> None:
+        held = {result.part: result for result in results(message)}
+        asked = {call.part: call for call in calls(message)} if message.role == "assistant" else {}
+        before, says = self.visible, False
+        for index, part in enumerate(message.parts):
+            call, result = asked.get(index), held.get(index)
+            repeated = call is not None and self._is_repeated(number, call, before)
+            if call is not None and not repeated:
+                self._add(_Call(number, call, answered=result is not None))
+                says = True
+            elif result is not None:
+                self._place(number, result, repeated)
+            elif not repeated and _says(part):
+                says = True
+            # The results in a user's or tool message are sent before its other parts, those in an assistant's in place.
+            if says and message.role == "assistant":
+                self.visible = number
+        if says:
+            self.visible = number
+
+    def _add(self, entry: _Call) -> None:
+        self.calls.append(entry)
+        newest = self.newest.setdefault(entry.call.id, [])
+        if newest and newest[0].message != entry.message:
+            newest.clear()
+        newest.append(entry)
+
+    def _is_repeated(self, number: int, call: ToolCall, before: int) -> bool:
+        """Whether the visible message `before` this one has the same call, word for word, without a result."""
         for entry in self.newest.get(call.id, ()):
             same = entry.call.name == call.name and _json.canonical(entry.call.raw) == _json.canonical(call.raw)
-            if same and entry.message == self.visible and not entry.answered:
+            if same and entry.message == before and not entry.answered:
                 self._drop(number, call.part, "repeated_call", f"the call {call.id} stands in the message before")
                 return True
         return False
@@ -122,7 +136,7 @@ class _Repair:
         if self.visible == entry.message and not repeated:
             return
         self.dropped.setdefault(number, set()).add(result.part)
-        if self.visible != entry.message and result.id in self.stubbed:
+        if self.visible != entry.message and not repeated and result.id in self.stubbed:
             entry.late = True
             self._behind(self.visible).late.append((number, entry.call, result))
             self._note("late_result", number, result.part, f"the result of {result.id} came after its stub was sent")

@@ -236,7 +236,8 @@ class Problem:
 
     Codes: `unreadable` (the message, or media or text that left its row: quarantined by repair), `totals` (counted
     anew), `structure` (strands, parents, leaf), `overlay` (its range is gone), `entry` (an entry of a block:
-    removed if its content is missing, left alone if its bytes have changed), `index` (made anew), `database` (what the
+    removed if its content is missing, left alone if its bytes have changed), `block` (a stored block: left alone, but
+    for who wrote its lines), `prompt` (the frozen prompt: frozen anew), `index` (made anew), `database` (what the
     engine finds in its own files; repair leaves it alone).
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .blocks import Block, harmless
+from .content import PREVIEW_CHARS
 from .marking import Laying
 from .messages import Message
 from .overlays import Overlay
@@ -43,4 +44,6 @@ def reminder_message(overlay: Overlay) -> Message:
 
 def _text(block: Block) -> str:
     content = harmless(block.content).strip("\n")
+    if len(content) > PREVIEW_CHARS:
+        content = f"{content[:PREVIEW_CHARS]}\n[shortened: {PREVIEW_CHARS} of {len(content)} characters]"
     return f"[{block.label.upper()} has changed. It now says:]\n{content or '(nothing)'}"

@@ -71,13 +71,14 @@ class Items:
                 self._note(piece.message, piece.at, "unknown_part", f"a part of type {kind!r} was left out")
 
     def _say(self, piece: Piece, content: dict[str, Any]) -> None:
-        """Put content into the message item of the piece: the last item, if that is of the same message and id."""
+        """Put content into the message item of the piece: the last item, if that is of the same message. What the model
+        wrote is an item for each text, but for texts with the id of one."""
         held = own(piece.part)
         id = _item_id(held, "msg")
         if self._entries:
             last = self._entries[-1]
             same = last.piece.message == piece.message and last.item.get("role") == piece.role
-            if same and (piece.role != "assistant" or last.id == id):
+            if same and (piece.role != "assistant" or (id is not None and last.id == id)):
                 last.item["content"].append(content)
                 return
         item: dict[str, Any] = {"type": "message", "role": piece.role, "content": [content]}

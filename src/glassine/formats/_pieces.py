@@ -33,15 +33,14 @@ def pieces(messages: Sequence[Message]) -> Iterator[Piece]:
     """
     sent: set[tuple[int, int]] = set()
     for number, message in enumerate(messages):
-        own = {result.part: result for result in results(message)}
+        own = {result.part: result for result in results(message) if (number, result.part) not in sent}
         if message.role == "assistant":
             yield from _assistant(messages, number, own, sent)
             continue
         for index, result in own.items():
-            if (number, index) not in sent:
-                yield _piece(messages, number, index, "tool", result=result)
+            yield _piece(messages, number, index, "tool", result=result)
         for index in range(len(message.parts)):
-            if index not in own:
+            if index not in own and (number, index) not in sent:
                 yield _piece(messages, number, index, "user" if message.role == "tool" else message.role)
 
 
@@ -53,7 +52,7 @@ def _assistant(
     elsewhere: list[str] = []  # calls of this step whose results do not stand in this message
     for index in range(len(messages[number].parts)):
         call = asked.get(index)
-        if call is None and here and index not in own:
+        if call is None and here and index not in own and (number, index) not in sent:
             yield from (_piece(messages, number, place, "tool", result=own[place]) for place in here)
             yield from _fetched(messages, number, elsewhere, sent)
             here, elsewhere = [], []
@@ -65,7 +64,7 @@ def _assistant(
                 elsewhere.remove(own[index].id)
         elif call is not None:
             elsewhere.append(call.id)
-        else:
+        elif (number, index) not in sent:
             yield _piece(messages, number, index, "assistant")
     yield from (_piece(messages, number, place, "tool", result=own[place]) for place in here)
 
@@ -73,15 +72,17 @@ def _assistant(
 def _fetched(
     messages: Sequence[Message], number: int, wanted: list[str], sent: set[tuple[int, int]]
 ) -> Iterator[Piece]:
-    """The results of a step that another one follows in its message, from the tool messages behind."""
+    """The results of a step that another one follows in its message, from the messages behind, up to the next answer."""
     for after in range(number + 1, len(messages)):
-        if not wanted or messages[after].role != "tool":
+        if not wanted:
             return
         for result in results(messages[after]):
             if result.id in wanted and (after, result.part) not in sent:
                 wanted.remove(result.id)
                 sent.add((after, result.part))
                 yield _piece(messages, after, result.part, "tool", result=result)
+        if messages[after].role == "assistant":
+            return
 
 
 def _piece(

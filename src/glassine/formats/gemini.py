@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidMessageError
-from ..messages import Message
+from ..messages import Message, Role
 from ._common import CONTINUES, Marks, Reply, Request, plain, sendable, sendable_value
 from ._gemini_contents import Contents, function_name
 from ._gemini_values import field, made_id, part_of, response_part, usage_of
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
 
-_ROLES = {None: "user", "user": "user", "function": "user", "model": "assistant"}
+_ROLES: dict[str | None, Role] = {None: "user", "user": "user", "function": "user", "model": "assistant"}
 _NO_MARKS = Marks()
 
 
@@ -72,9 +72,9 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
             response = field(part, "functionResponse")
             if isinstance(response, Mapping):
                 if parts:
-                    found.append(Message.from_dict({"role": role, "parts": parts}))
+                    found.append(Message(role=role, parts=parts))
                     parts = []
-                found.append(Message.from_dict({"role": "tool", "parts": [_answer(response, open_calls)]}))
+                found.append(Message(role="tool", parts=[_answer(response, open_calls)]))
                 continue
             made = part_of(part, made_id(number, index))
             if made is None:
@@ -83,7 +83,7 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
                 open_calls.append((made["toolName"], made["toolCallId"]))
             parts.append(made)
         if parts and not (number == 0 and parts == [{"type": "text", "text": CONTINUES}]):
-            found.append(Message.from_dict({"role": role, "parts": parts}))
+            found.append(Message(role=role, parts=parts))
     return found
 
 
@@ -141,7 +141,7 @@ class Stream:
     def reply(self, finished: bool | None = None) -> Reply:
         """What has come so far; calls come whole. `finished` changes nothing."""
         self._settle()
-        message = Message.from_dict({"role": "assistant", "parts": self._parts})
+        message = Message(role="assistant", parts=list(self._parts))
         return Reply(message, usage_of(self._usage), self._model, self._stop, self._id)
 
     def _take(self, part: Mapping[str, Any]) -> None:

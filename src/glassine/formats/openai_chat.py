@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidMessageError
-from ..messages import Message
+from ..messages import Message, Role
 from ._common import Marks, Reply, Request, plain, sendable
 from ._openai_messages import ChatMessages
 from ._openai_parts import message_parts, result_part, user_part
@@ -15,7 +15,13 @@ from ._openai_stream import ChatStream as Stream
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
 
-_ROLES = {"developer": "system", "system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_ROLES: dict[str, Role] = {
+    "developer": "system",
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
 _NO_MARKS = Marks()
 
 
@@ -74,7 +80,7 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
         else:
             parts = user_part(entry.get("content"))
         if parts:
-            found.append(Message.from_dict({"role": role, "parts": parts}))
+            found.append(Message(role=role, parts=parts))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidMessageError
-from ..messages import Message
+from ..messages import Message, Role
 from ._common import Marks, Reply, Request, plain, sendable
 from ._openai_item_parts import item_parts, message_parts, output_part
 from ._openai_items import Items
@@ -16,7 +16,7 @@ from ._openai_shared import function
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
 
-_ROLES = {"developer": "system", "system": "system", "user": "user", "assistant": "assistant"}
+_ROLES: dict[str, Role] = {"developer": "system", "system": "system", "user": "user", "assistant": "assistant"}
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _NO_MARKS = Marks()
 
@@ -60,7 +60,7 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
         return [Message(role="user", parts=[{"type": "text", "text": given}])] if given else []
     if not isinstance(given, list | tuple):
         raise InvalidMessageError("a request has `input`, a text or a list of items", path=("input",))
-    found: list[tuple[str, list[Any]]] = []
+    found: list[tuple[Role, list[Any]]] = []
     names: dict[str, str] = {}
     for number, entry in enumerate(given):
         item = plain(entry)
@@ -80,7 +80,7 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
             found[-1][1].extend(parts)
         elif parts:
             found.append((role, parts))
-    return [Message.from_dict({"role": role, "parts": parts}) for role, parts in found]
+    return [Message(role=role, parts=parts) for role, parts in found]
 
 
 def read_reply(response: Any) -> Reply:

@@ -9,7 +9,7 @@ from ...errors import CorruptMessageError
 from ...records import NOTHING, Problem, Ref, Totals
 from ...tree import Position
 from ..database import AsyncDatabase
-from . import bodies, editing, entries
+from . import bodies, context, editing, entries
 from .heads import Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
@@ -32,9 +32,13 @@ async def check_shared(db: AsyncDatabase, namespace: str, mend: bool, now: int) 
     ns = await namespace_key(db, namespace)
     if ns is None:
         return []
-    found = await entries.faults(db, (ns, entries.SHARED), mend, now)
-    left = set(await entries.faults(db, (ns, entries.SHARED), False, now)) if mend and found else set(found)
-    return [Problem("entry", None, None, text, repaired=text not in left) for text in found]
+    key = (ns, entries.SHARED)
+    found = await entries.faults(db, key, mend, now)
+    left = set(await entries.faults(db, key, False, now)) if mend and found else set(found)
+    problems = [Problem("entry", None, None, text, repaired=text not in left) for text in found]
+    there = await context.faults(db, key, mend)
+    still = set(await context.faults(db, key, False)) if there else set()
+    return problems + [Problem(code, None, None, text, repaired=(code, text) not in still) for code, text in there]
 
 
 async def verify(db: AsyncDatabase, ref: Ref) -> tuple[int, list[Problem]]:
@@ -62,6 +66,7 @@ async def repair(db: AsyncDatabase, ref: Ref, now: int) -> tuple[int, list[Probl
                 head = await _quarantine(db, head, problem.message_id, problem.detail, now)
         await editing.recount(db, head)
         await entries.faults(db, (head.ns, head.session), True, now)
+        await context.faults(db, (head.ns, head.session), True)
         head = head._replace(change=head.change + 1, totals=await totals_at(db, head, head.leaf))
         await save_head(db, ref, head, now)
     left = set((await verify(db, ref))[1]) if problems else set()
@@ -126,6 +131,8 @@ async def _faults(db: AsyncDatabase, ref: Ref, head: Head) -> AsyncIterator[Prob
         yield fault("overlay", None, f"overlay {overlay_id!r} cannot be read, or its range is gone")
     for text in await entries.faults(db, key, False, 0):
         yield fault("entry", None, text)
+    for code, text in await context.faults(db, key, False):
+        yield fault(code, None, text)
 
 
 async def _quarantine(db: AsyncDatabase, head: Head, message_id: str, reason: str, now: int) -> Head:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ... import _json
 from ...blocks import SCOPES, Scope
+from ...errors import ProviderError
 from ...messages import from_micros
 from ...origins import Line, Origin, packed, unpacked, without
 from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
@@ -41,7 +44,7 @@ async def get_block(db: AsyncDatabase, ref: Ref, scope: Scope, label: str) -> St
     """A stored block; ABSENT if it was never written."""
     key = await _key(db, ref, scope)
     row = None if key is None else await db.row(db.queries.block_get, (*key, label))
-    return ABSENT if row is None else _stored(*row)
+    return ABSENT if row is None else _stored(label, *row)
 
 
 async def get_blocks(db: AsyncDatabase, ref: Ref) -> dict[tuple[Scope, str], Stored]:
@@ -50,7 +53,7 @@ async def get_blocks(db: AsyncDatabase, ref: Ref) -> dict[tuple[Scope, str], Sto
     for scope in SCOPES:
         key = await _key(db, ref, scope)
         for label, *row in [] if key is None else await db.rows(db.queries.block_list, key):
-            found[scope, label] = _stored(*row)
+            found[scope, label] = _stored(label, *row)
     return found
 
 
@@ -86,9 +89,10 @@ async def live_prompt(db: AsyncDatabase, ref: Ref, known: Prompt | None) -> Prom
     named = None if ns is None else await db.row(db.queries.prompt_named, (ns, ref.session))
     if named is None or named[2]:
         return None
-    if known is not None and known.number == named[0] and known.digest == bytes(named[1]).hex():
+    number, digest, _, since = named
+    if known is not None and (known.number, known.digest, known.since) == (number, bytes(digest).hex(), since):
         return known
-    return _prompt(await db.row(db.queries.prompt_live, (ns, ref.session)))
+    return _readable(await db.row(db.queries.prompt_live, (ns, ref.session)))
 
 
 async def freeze(db: AsyncDatabase, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:
@@ -98,31 +102,26 @@ async def freeze(db: AsyncDatabase, ref: Ref, draft: Draft, reason: str, expecte
     """
     head = await find_head(db, ref) or await create(db, ref, now)
     row = await db.row(db.queries.prompt_live, (head.ns, ref.session))
-    number = 1
+    number, since = 1, head.next_seq
     if row is not None:
-        if expected is not None and row[1] is not None and row[0] != expected:
-            return _prompt(row)
+        there = _readable(row)
+        if there is not None and expected is not None and there.number != expected:
+            return there
+        if there is not None and there.digest == draft.digest:
+            since = there.since  # the same bytes: what was made on them still was
         number = row[0] + 1
     change = head.change + 1
+    sections = json.dumps(draft.sections, ensure_ascii=False)
     await db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
     await db.run(
         db.queries.prompt_add,
         (
-            *(head.ns, head.session, number, draft.data, pack_tools(draft.tools)),
-            *(
-                json.dumps(draft.sections, ensure_ascii=False),
-                bytes.fromhex(draft.digest),
-                reason,
-                now,
-                head.next_seq,
-                change,
-            ),
+            *(head.ns, head.session, number, draft.data, pack_tools(draft.tools), sections),
+            *(bytes.fromhex(draft.digest), reason, now, since, change),
         ),
     )
     await save_head(db, ref, head._replace(change=change), now)
-    return Prompt(
-        draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number, head.next_seq
-    )
+    return Prompt(draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number, since)
 
 
 async def freezings(db: AsyncDatabase, ref: Ref) -> list[Freezing]:
@@ -152,8 +151,11 @@ async def forget_message(db: AsyncDatabase, head: Head, origin: Origin, change: 
     key = (head.ns, head.session)
     for scope_key in (key, (head.ns, SHARED)):
         for label, *row in await db.rows(db.queries.block_list, scope_key):
-            stored = _stored(*row)
-            lines = stored.lines
+            try:
+                stored = _stored(label, *row)
+                lines = stored.lines
+            except (ProviderError, ValueError, TypeError):
+                continue  # `verify` tells of it; what can be removed is removed all the same
             left = without(lines, origin)
             if len(left) == len(lines):
                 continue
@@ -165,7 +167,51 @@ async def forget_message(db: AsyncDatabase, head: Head, origin: Origin, change: 
             )
             if scope_key != key:
                 await db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
+            await _drop_reminders(db, head, label, scope_key == key, change, now)
     await drop_prompt(db, head)
+
+
+async def _drop_reminders(db: AsyncDatabase, head: Head, label: str, own: bool, change: int, now: int) -> None:
+    """Take off what reminded of a block: in this session, or (not `own`) in all of the namespace."""
+    for session, overlay_id, codec, data in await db.rows(db.queries.reminder_list, (head.ns,)):
+        if own and session != head.session:
+            continue
+        with contextlib.suppress(ValueError, LookupError, TypeError):  # `verify` tells of what cannot be read
+            if _json.decode(codec, bytes(data))["label"] == label:
+                number = change
+                if session != head.session:
+                    number = (await db.row(db.queries.session_bump, (head.ns, session)))[0]
+                await db.run(db.queries.overlay_delete, (head.ns, session, overlay_id))
+                await db.run(db.queries.tombstone_add, (head.ns, session, 1, overlay_id, number, now))
+
+
+async def edited(db: AsyncDatabase, head: Head) -> None:
+    """Note that something before the newest message was changed: thinking made on it has another prefix now."""
+    await db.run(db.queries.prompt_since, (head.ns, head.session, head.next_seq))
+
+
+async def faults(db: AsyncDatabase, key: tuple[int, int], mend: bool) -> list[tuple[str, str]]:
+    """What is wrong with blocks and prompts: (code, detail). `mend`: lines of unknown origin have none, and a prompt
+    that cannot be read is frozen anew; a block's bytes stay as they are."""
+    found = []
+    for label, data, origins, updated_at, change in await db.rows(db.queries.block_list, key):
+        try:
+            bytes(data).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            found.append(("block", f"block {label!r} cannot be read: {error}"))
+            continue
+        try:
+            _stored(label, data, origins, updated_at, change).lines  # noqa: B018
+        except (ValueError, TypeError) as error:
+            found.append(("block", f"the origins of block {label!r} cannot be read: {error}"))
+            if mend:
+                await db.run(db.queries.block_swap, (*key, label, data, "[]", updated_at, change, change))
+    for row in await db.rows(db.queries.prompt_list, key):
+        if row[1] is not None and _readable(row) is None:
+            found.append(("prompt", "the frozen prompt cannot be read"))
+            if mend:
+                await db.run(db.queries.prompt_drop_bytes, key)
+    return found
 
 
 async def drop_prompt(db: AsyncDatabase, head: Head) -> None:
@@ -188,8 +234,21 @@ async def _need_namespace(db: AsyncDatabase, ref: Ref) -> int:
     return ns
 
 
-def _stored(data: bytes, origins: str, updated_at: int, change: int) -> Stored:
-    return Stored(bytes(data).decode("utf-8", "surrogatepass"), origins, updated_at, change)
+def _stored(label: str, data: bytes, origins: str, updated_at: int, change: int) -> Stored:
+    try:
+        content = bytes(data).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        reason = f"what is stored cannot be read ({error}); `verify` says more"
+        raise ProviderError(reason, source=f"block {label!r}") from error
+    return Stored(content, origins, updated_at, change)
+
+
+def _readable(row: tuple[Any, ...]) -> Prompt | None:
+    """The prompt in a row; None when it has no bytes, or they cannot be read: then it is frozen anew."""
+    try:
+        return None if row[1] is None else _prompt(row)
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
 def _prompt(row: tuple[Any, ...]) -> Prompt:

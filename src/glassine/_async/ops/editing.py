@@ -45,6 +45,8 @@ async def update(db: AsyncDatabase, ref: Ref, draft: Draft, now: int) -> None:
     node = await find_node(db, head, draft.id)
     if node is None:
         raise MessageNotFoundError(draft.id, session_id=ref.session)
+    if node.at != head.leaf or not head.leaf_open:
+        await context.edited(db, head)
     await _rewrite(db, ref, head, node, draft, now)
 
 
@@ -104,6 +106,7 @@ async def delete(db: AsyncDatabase, ref: Ref, message_ids: Sequence[str], now: i
         await recount(db, head)
         head = head._replace(totals=await totals_at(db, head, head.leaf))
     if deleted:
+        await context.edited(db, head)
         await save_head(db, ref, head, now)
     return deleted
 

@@ -11,6 +11,7 @@ from ...marking import Laying
 from ...overlays import KINDS, Overlay, check_range
 from ...records import Ref
 from ..database import AsyncDatabase
+from . import context
 from .heads import find_head, need_message_head, need_node, path_to, save_head
 from .reading import list_overlays
 
@@ -97,6 +98,7 @@ async def undo(db: AsyncDatabase, ref: Ref, overlay_id: str, now: int) -> Overla
                 change = head.change + 1
                 await db.run(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
                 await db.run(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
+                await context.edited(db, head)
                 await save_head(db, ref, head._replace(change=change), now)
                 return overlay
     raise OverlayNotFoundError(overlay_id, session_id=ref.session)

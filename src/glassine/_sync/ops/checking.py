@@ -10,7 +10,7 @@ from ...errors import CorruptMessageError
 from ...records import NOTHING, Problem, Ref, Totals
 from ...tree import Position
 from ..database import Database
-from . import bodies, editing, entries
+from . import bodies, context, editing, entries
 from .heads import Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
@@ -33,9 +33,13 @@ def check_shared(db: Database, namespace: str, mend: bool, now: int) -> list[Pro
     ns = namespace_key(db, namespace)
     if ns is None:
         return []
-    found = entries.faults(db, (ns, entries.SHARED), mend, now)
-    left = set(entries.faults(db, (ns, entries.SHARED), False, now)) if mend and found else set(found)
-    return [Problem("entry", None, None, text, repaired=text not in left) for text in found]
+    key = (ns, entries.SHARED)
+    found = entries.faults(db, key, mend, now)
+    left = set(entries.faults(db, key, False, now)) if mend and found else set(found)
+    problems = [Problem("entry", None, None, text, repaired=text not in left) for text in found]
+    there = context.faults(db, key, mend)
+    still = set(context.faults(db, key, False)) if there else set()
+    return problems + [Problem(code, None, None, text, repaired=(code, text) not in still) for code, text in there]
 
 
 def verify(db: Database, ref: Ref) -> tuple[int, list[Problem]]:
@@ -63,6 +67,7 @@ def repair(db: Database, ref: Ref, now: int) -> tuple[int, list[Problem]]:
                 head = _quarantine(db, head, problem.message_id, problem.detail, now)
         editing.recount(db, head)
         entries.faults(db, (head.ns, head.session), True, now)
+        context.faults(db, (head.ns, head.session), True)
         head = head._replace(change=head.change + 1, totals=totals_at(db, head, head.leaf))
         save_head(db, ref, head, now)
     left = set(verify(db, ref)[1]) if problems else set()
@@ -127,6 +132,8 @@ def _faults(db: Database, ref: Ref, head: Head) -> Iterator[Problem]:
         yield fault("overlay", None, f"overlay {overlay_id!r} cannot be read, or its range is gone")
     for text in entries.faults(db, key, False, 0):
         yield fault("entry", None, text)
+    for code, text in context.faults(db, key, False):
+        yield fault(code, None, text)
 
 
 def _quarantine(db: Database, head: Head, message_id: str, reason: str, now: int) -> Head:

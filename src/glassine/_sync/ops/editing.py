@@ -46,6 +46,8 @@ def update(db: Database, ref: Ref, draft: Draft, now: int) -> None:
     node = find_node(db, head, draft.id)
     if node is None:
         raise MessageNotFoundError(draft.id, session_id=ref.session)
+    if node.at != head.leaf or not head.leaf_open:
+        context.edited(db, head)
     _rewrite(db, ref, head, node, draft, now)
 
 
@@ -103,6 +105,7 @@ def delete(db: Database, ref: Ref, message_ids: Sequence[str], now: int) -> int:
         recount(db, head)
         head = head._replace(totals=totals_at(db, head, head.leaf))
     if deleted:
+        context.edited(db, head)
         save_head(db, ref, head, now)
     return deleted
 

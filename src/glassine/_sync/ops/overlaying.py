@@ -12,6 +12,7 @@ from ...marking import Laying
 from ...overlays import KINDS, Overlay, check_range
 from ...records import Ref
 from ..database import Database
+from . import context
 from .heads import find_head, need_message_head, need_node, path_to, save_head
 from .reading import list_overlays
 
@@ -98,6 +99,7 @@ def undo(db: Database, ref: Ref, overlay_id: str, now: int) -> Overlay:
                 change = head.change + 1
                 db.run(db.queries.overlay_delete, (head.ns, head.session, overlay_id))
                 db.run(db.queries.tombstone_add, (head.ns, head.session, 1, overlay_id, change, now))
+                context.edited(db, head)
                 save_head(db, ref, head._replace(change=change), now)
                 return overlay
     raise OverlayNotFoundError(overlay_id, session_id=ref.session)

@@ -599,7 +599,7 @@ FROM session s JOIN prompt p ON p.ns = s.ns AND p.session = s.session
 WHERE s.ns = ?1 AND s.id = ?2 ORDER BY p.ord DESC LIMIT 1;
 
 -- name: prompt_named
-SELECT ord, digest, data IS NULL FROM prompt
+SELECT ord, digest, data IS NULL, since FROM prompt
 WHERE ns = ?1 AND session = (SELECT session FROM session WHERE ns = ?1 AND id = ?2) ORDER BY ord DESC LIMIT 1;
 
 -- name: prompt_list
@@ -609,6 +609,16 @@ FROM prompt WHERE ns = ?1 AND session = ?2 ORDER BY ord;
 -- name: prompt_add
 INSERT INTO prompt (ns, session, ord, data, tools, sections, digest, reason, frozen_at, since, change)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+
+-- name: reminder_list
+SELECT session, id, codec, data FROM overlay WHERE ns = ?1 AND kind = 2;
+
+-- name: session_bump
+UPDATE session SET change = change + 1 WHERE ns = ?1 AND session = ?2 RETURNING change;
+
+-- name: prompt_since
+UPDATE prompt SET since = ?3
+WHERE ns = ?1 AND session = ?2 AND ord = (SELECT max(ord) FROM prompt WHERE ns = ?1 AND session = ?2);
 
 -- name: prompt_drop_bytes
 UPDATE prompt SET data = NULL, tools = NULL WHERE ns = ?1 AND session = ?2 AND data IS NOT NULL;

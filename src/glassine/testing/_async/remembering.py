@@ -250,6 +250,84 @@ async def a_changed_block_reminds_once(store: AsyncStore) -> None:
     equal(len(await session.overlays()), 2, "which stay where they were laid")
 
 
+async def unloads_hold_on_every_branch_that_asks(store: AsyncStore) -> None:
+    spec = glassine.SessionSpec().with_context("skills", provider=_Shelf())
+    session = store.session("s", spec)
+    await session.append(say("u1"))
+    await _use(session, "load_context", "c1", "deploy")
+    await session.append(say("b1"))
+    await session.unload_skill("skills", "deploy")
+    await session.append(say("b2"), parent="r-c1")
+    await session.unload_skill("skills", "deploy")
+    equal(await session.loaded_skills(), (), "on the second branch")
+    await session.switch("b1")
+    equal(await session.loaded_skills(), (), "on the first")
+    await session.switch("r-c1")
+    equal(await session.loaded_skills(), (("skills", "deploy"),), "where nobody asked")
+
+
+async def answers_are_told_from_bodies(store: AsyncStore) -> None:
+    shelf = _Shelf()
+    shelf.bodies["errors"] = "Error: handling guide\nNot found: what to do"
+    spec = glassine.SessionSpec().with_context("skills", provider=shelf)
+    session = store.session("s", spec)
+    await session.append(say("u1"))
+    await _use(session, "load_context", "c1", "errors")
+    equal(await session.loaded_skills(), (("skills", "errors"),), "a body that begins like an error")
+    arguments = {"label": "skills", "key": "deploy"}
+    shapes: list[Any] = [
+        "Not found: deploy",
+        {"type": "text", "value": "Not found: deploy"},
+        [{"type": "text", "text": "Not found: deploy"}],
+        {"type": "error-text", "value": "the shelf is gone"},
+    ]
+    for number, shape in enumerate(shapes):
+        call = glassine.tool_call("load_context", arguments, id=f"d{number}")
+        await session.append([glassine.assistant(call), glassine.tool_result(call, shape)])
+    equal(await session.loaded_skills(), (("skills", "errors"),), "answers in other shapes")
+    again = glassine.tool_call("load_context", arguments, id="c1")
+    await session.append([glassine.assistant(again), glassine.tool_result(again, "Deploy with care.")])
+    equal(len(await session.loaded_skills()), 2, "a call id that comes again")
+    await session.unload_skill("skills", "errors")
+    equal(await session.loaded_skills(), (("skills", "deploy"),), "each by its own message")
+
+
+async def reminders_tell_the_newest_and_go_with_their_source(store: AsyncStore) -> None:
+    spec = glassine.SessionSpec().with_context("memory", when_changed="remind").with_cached_prompt()
+    session = store.session("s", spec)
+    await session.replace_block("memory", "A")
+    await session.append(say("u1"))
+    await session.view()
+    for value in ("B", "A", "B"):
+        await session.replace_block("memory", value)
+        true(value in (await session.view()).messages[-1].text, f"the newest reminder says {value}")
+    await session.append(glassine.assistant(glassine.tool_call("set_context", {}, id="c"), id="a"))
+    tool = {tool.name: tool for tool in await session.tools()}["set_context"]
+    await tool.call({"label": "memory", "content": "SECRET", "action": "append"})
+    await session.append([glassine.tool_result("c", "done", name="set_context"), say("u2")])
+    true("SECRET" in (await session.view()).messages[-1].text, "what was written is told")
+    await session.redact("a")
+    shown = repr([message.to_dict() for message in (await session.view()).messages])
+    true("SECRET" not in shown and "SECRET" not in repr(await session.overlays()), "after the redaction")
+
+
+async def tools_are_there_though_a_provider_is_not(store: AsyncStore) -> None:
+    class Gone:
+        def get(self) -> str:
+            raise OSError("no such host")
+
+        def load(self, key: str) -> str | None:
+            raise OSError("no such host")
+
+    spec = glassine.SessionSpec().with_context("skills", provider=Gone()).with_context("memory")
+    session = store.session("s", spec.with_context("date", provider=Gone(), when_changed="remind"))
+    names = [tool.name for tool in await session.tools()]
+    equal(names, ["set_context", "load_context", "unload_context", "read_original"], "the tools")
+    with raises(glassine.ProviderError) as caught:
+        await session.freeze_prompt()
+    true("no such host" in str(caught.error) and "skills" in caught.error.source, f"the error: {caught.error}")
+
+
 async def a_view_shows_what_a_model_is_sent(store: AsyncStore) -> None:
     session = store.session("s", SPEC)
     await session.append(says("m1", "m2"))
