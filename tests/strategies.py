@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from glassine.messages import Message, Part, Role
+from glassine.messages import Message, Part, Role, tool_result
 
 PIXEL = base64.b64encode(
     b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
@@ -172,7 +172,7 @@ def tidy_histories(draw: st.DrawFn) -> list[Message]:
     for _ in range(draw(st.integers(0, 4))):
         found.append(Message(role="user", parts=draw(st.lists(_said, min_size=1, max_size=2))))
         for _ in range(draw(st.integers(0, 2))):
-            asked: list[Part] = []
+            asked: list[Any] = []
             for _ in range(draw(st.integers(1, 2))):
                 number += 1
                 asked.append(
@@ -185,20 +185,7 @@ def tidy_histories(draw: st.DrawFn) -> list[Message]:
                 )
             found.append(Message(role="assistant", parts=[*draw(st.lists(_said, max_size=1)), *asked]))
             found += [
-                Message.from_dict(
-                    {
-                        "role": "tool",
-                        "parts": [
-                            {
-                                "type": "tool-result",
-                                "toolCallId": call["toolCallId"],  # type: ignore[typeddict-item]
-                                "toolName": call["toolName"],  # type: ignore[typeddict-item]
-                                "output": draw(st.sampled_from(PLAIN)),
-                            }
-                        ],
-                    }
-                )
-                for call in asked
+                tool_result(call["toolCallId"], draw(st.sampled_from(PLAIN)), name=call["toolName"]) for call in asked
             ]
         found.append(Message(role="assistant", parts=[draw(_said)]))
     return found

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from glassine import InvalidMessageError
@@ -298,6 +298,9 @@ def test_a_strict_server_takes_every_repaired_history(api: Api, history: list[Me
 @given(history=histories, cut=st.integers(0, 7))
 def test_what_was_sent_stays_as_it_was(api: Api, history: list[Message], cut: int) -> None:
     before = repair([*history[:cut], user("and?")])
+    # A stub is stored by its call's id, which does not tell which of two calls with one id it stands for.
+    ids = [call.id for message in history[:cut] for call in calls(message)]
+    assume(all(ids.count(stub.call_id) == 1 for stub in before.stubs))
     after = repair([*history[:cut], user("and?"), *history[cut:]], {stub.call_id for stub in before.stubs})
     old, new = (body(api, BOTH[api].to_request(fixed.messages)) for fixed in (before, after))
     assert new[: len(old)] == old
@@ -316,6 +319,41 @@ def test_a_request_read_and_written_again_is_the_same(api: Api, history: list[Me
     first = BOTH[api].to_request(repair([user("first"), *history, user("on")]).messages)
     again = BOTH[api].to_request(BOTH[api].from_request(first.arguments))
     assert json.dumps(again.arguments) == json.dumps(first.arguments)
+
+
+item_ids = st.sampled_from(["rs_1", "rs_2", "fc_1", "msg_1", "ws_1", None, "odd id"])
+
+
+@st.composite
+def written_by_openai(draw: st.DrawFn) -> list[Message]:
+    """Turns with reasoning, items and ids in every order, copied and torn apart as hosts do."""
+    found: list[Message] = []
+    for turn in range(draw(st.integers(1, 4))):
+        parts: list[Any] = []
+        for number in range(draw(st.integers(1, 5))):
+            id = draw(item_ids)
+            call = tool_call("search", {}, id=f"c{turn}_{number}")
+            blank = {"type": "text", "text": ""}
+            kinds = [reasoning(id, draw(st.sampled_from(["gAAA", None, ""]))), call, WEB_SEARCH, "so", blank]
+            part = draw(st.sampled_from(kinds))
+            linked = id is not None and part in (call, blank)
+            parts.append(with_id(part, str(id)) if linked else said("so", str(id)) if part == "so" else part)
+        message = assistant(*parts)
+        found += [user("go"), message, *(tool_result(call, "x") for call in calls(message))]
+    return [*found, user("on")]
+
+
+@given(written_by_openai())
+def test_items_that_were_torn_apart_still_hold(history: list[Message]) -> None:
+    request = openai_responses.to_request(repair(history).messages, model="gpt-5")
+    assert violations("openai_responses", {**request.arguments, "store": False}) == []
+    last: dict[str, Any] = {}
+    for item in request.arguments["input"]:
+        if "id" in item and item["type"] in ("message", "function_call"):
+            # Its reasoning stands before it, with nothing but the model's own items between.
+            assert last.get("type") in ("reasoning", "message", "function_call", "web_search_call")
+            assert "id" in last
+        last = item
 
 
 # -- histories from requests ------------------------------------------------------------------------------------------

@@ -65,6 +65,9 @@ def link(entries: Sequence[Entry], note: Callable[[int, int, str, str], None]) -
                 continue
             if isinstance(own, str):
                 sent.add(own)
+            if thinking and not named:
+                # Where reasoning comes without an id, as stateless clients send it, what it led to has none either.
+                item = {name: value for name, value in item.items() if name != "id"}
         elif id is not None and named and id not in sent:
             sent.add(id)
             item = {"type": kind, "id": id, **item}

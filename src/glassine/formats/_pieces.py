@@ -72,7 +72,7 @@ def _assistant(
 def _fetched(
     messages: Sequence[Message], number: int, wanted: list[str], sent: set[tuple[int, int]]
 ) -> Iterator[Piece]:
-    """The results of a step that another one follows in its message, from the messages behind, up to the next answer."""
+    """The results of a step that another one follows in its message, from those behind, up to the next answer."""
     for after in range(number + 1, len(messages)):
         if not wanted:
             return
