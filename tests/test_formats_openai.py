@@ -234,7 +234,7 @@ def test_an_item_is_sent_once() -> None:
     )
     shown = [(item["type"], item.get("id")) for item in request.arguments["input"]]
     assert shown[1:-1] == [("reasoning", "rs_1"), ("web_search_call", "ws_1"), ("message", "msg_1"), ("message", None)]
-    assert codes(request) == ["duplicate_item", "dropped"]
+    assert codes(request) == ["duplicate_item"] * 2
     assert not violations("openai_responses", {"model": "gpt-5", "store": False, **request.arguments})
 
 
@@ -491,6 +491,69 @@ def test_a_stream_that_breaks_off_keeps_what_is_whole(api: Api, after: int, conn
     for part in reply.message.parts:
         if part["type"] == "reasoning" and not stream.finished and after < 8:
             assert "reasoningEncryptedContent" not in str(part)
+
+
+FIELDS = [
+    "type",
+    "role",
+    "content",
+    "text",
+    "id",
+    "name",
+    "arguments",
+    "tool_calls",
+    "function",
+    "call_id",
+    "output",
+    "item",
+    "output_index",
+    "delta",
+    "summary",
+    "content_index",
+    "choices",
+    "index",
+    "message",
+    "finish_reason",
+    "usage",
+    "image_url",
+    "file",
+    "refusal",
+    "response",
+]
+WORDS = [
+    "message",
+    "reasoning",
+    "function_call",
+    "output_text",
+    "user",
+    "assistant",
+    "text",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.completed",
+    "response.output_text.delta",
+    "stop",
+    "{",
+    "{}",
+]
+scraps: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from([*WORDS, None, 0, True, 1.5, "\ud800"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@both
+@given(events=st.lists(st.dictionaries(st.sampled_from(FIELDS), scraps, max_size=6), max_size=3))
+def test_malformed_pieces_do_not_raise(api: Api, events: list[dict[str, Any]]) -> None:
+    stream = BOTH[api].Stream()
+    for event in events:
+        stream.feed(event)
+        stream.feed({"choices": [event]})
+        assert stream.reply(finished=False).message.role == "assistant"
+        BOTH[api].read_reply({"choices": [event], "output": [event]})
+        with contextlib.suppress(InvalidMessageError):
+            BOTH[api].to_request(BOTH[api].from_request({"messages": [event], "input": [event]}))
 
 
 def test_a_call_in_the_middle_is_text_until_it_is_whole() -> None:

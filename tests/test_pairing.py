@@ -134,6 +134,13 @@ def test_parts_of_the_ai_sdk_hold_their_own_result() -> None:
     assert short(repair([user("go"), assistant(open_part, done)])) == ["go", "?a ?b !b"]
 
 
+def test_a_late_result_in_the_part_of_its_call_stands_there_with_a_note() -> None:
+    done = {"type": "tool-search", "toolCallId": "a", "state": "output-available", "input": {}, "output": 1}
+    found = repair([user("go"), assistant(done), user("hm")], {"a"})
+    assert short(found) == ["go", "?a !a", "hm"]
+    assert codes(found) == ["late_result"]
+
+
 def test_results_in_a_users_message_with_text() -> None:
     message = Message(role="user", parts=[{"type": "text", "text": "and now?"}, *gives("a").parts])
     assert short(repair([asks("a"), message])) == ["?a", "and now? !a"]

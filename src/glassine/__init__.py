@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .binding import SearchableEntries, SkillTable
     from .blocks import Block
     from .copying import CopyProblem, CopyReport
+    from .entries import Entry, EntryInfo
     from .errors import (
         BlockNotFoundError,
         BudgetExceededError,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
         Problem,
         Recent,
         SessionInfo,
+        StoredBlock,
         StoreInfo,
         Totals,
         Usage,
@@ -92,6 +94,8 @@ __all__ = [
     "CorruptMessageError",
     "Deletion",
     "DriverMissingError",
+    "Entry",
+    "EntryInfo",
     "Event",
     "FileContext",
     "ForkedStoreError",
@@ -140,6 +144,7 @@ __all__ = [
     "StorePermissionError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "StoredBlock",
     "Tool",
     "ToolCall",
     "ToolDefinition",
@@ -170,6 +175,7 @@ _HOMES = {
     "binding": ("SearchableEntries", "SkillTable"),
     "blocks": ("Block",),
     "copying": ("CopyProblem", "CopyReport"),
+    "entries": ("Entry", "EntryInfo"),
     "loading": ("Loaded",),
     "messages": (
         "Message",
@@ -199,6 +205,7 @@ _HOMES = {
         "Recent",
         "SessionInfo",
         "StoreInfo",
+        "StoredBlock",
         "Totals",
         "Usage",
     ),

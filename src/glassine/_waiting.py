@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import threading
 import time
@@ -40,7 +41,14 @@ async def call_async(method: Callable[..., Any], *args: Any) -> Any:
         return await method(*args)
     import asyncio
 
-    result = await asyncio.to_thread(_called, method, args)
+    work = asyncio.ensure_future(asyncio.to_thread(_called, method, args))
+    try:
+        result = await asyncio.shield(work)
+    except asyncio.CancelledError:
+        # The thread goes on; whoever called is only told when it has ended, so that nobody writes at the same time.
+        with contextlib.suppress(Exception):
+            await work
+        raise
     return await result if inspect.isawaitable(result) else result
 
 

@@ -31,6 +31,8 @@ def place(messages: Sequence[Message], retention: Retention, most: int) -> Cache
 
     Source: Anthropic looks back 20 blocks from a breakpoint, and finds only what was written at one.
     """
+    if retention not in RETENTIONS:
+        raise ValueError(f"cache_retention must be one of {', '.join(RETENTIONS)}, not {retention!r}")
     if retention == "none" or most < 1:
         return CacheHints(False, (), "none")
     wanted = []

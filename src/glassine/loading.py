@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from .formats._outputs import is_error_output, output_text
 from .messages import Message, calls, results
+from .tools import shortened
 
 LOAD, UNLOAD = "load_context", "unload_context"
 
@@ -72,7 +73,7 @@ def copies(messages: Iterable[Message], markers: Mapping[str, Collection[str]]) 
             text = output_text(result.output)
             if call_of.name == UNLOAD and not is_error_text(text):
                 unloads[call_of.entry] = max(call_of.order, unloads.get(call_of.entry, 0))
-            elif call_of.name == LOAD and not _is_empty_handed(text, call_of.entry.key):
+            elif call_of.name == LOAD and not is_empty_handed(text, call_of.entry.key):
                 found.append((message.id, result.id, call_of))
     return [
         Copy(
@@ -104,7 +105,7 @@ def already(key: str) -> str:
 
 def not_found(key: str) -> str:
     """The answer to loading what is not there."""
-    return f"Not found: {key}"
+    return f"Not found: {shortened(key)}"
 
 
 def is_error_text(text: str) -> bool:
@@ -113,7 +114,8 @@ def is_error_text(text: str) -> bool:
     return text.startswith("Error:") and "\n" not in text
 
 
-def _is_empty_handed(text: str, key: str) -> bool:
+def is_empty_handed(text: str, key: str) -> bool:
+    """Whether an answer to loading `key` brought no body along."""
     return text in (already(key), not_found(key)) or is_error_text(text)
 
 

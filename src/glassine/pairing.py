@@ -44,6 +44,7 @@ def repair(messages: Sequence[Message], stubbed: Collection[str] = ()) -> Repair
       is. Any other call without a result gets the text STUB as its result.
     - Results are moved directly behind the message with their calls. If a stub was sent there meanwhile, the stub
       stays, and the result is shown where it came in, as a user's text; while calls are pending it is held back.
+      A result that was written into the part of its call (the AI SDK's) stands there all the same; a note says so.
     - Results without a call before them go, and so do second results of one call, a call that the next message
       repeats word for word (its result counts for the first), and messages with nothing left in them.
 
@@ -99,6 +100,8 @@ class _Repair:
             if call is not None and not repeated:
                 self._add(_Call(number, call, answered=result is not None))
                 says = True
+                if result is not None and call.id in self.stubbed:
+                    self._note("late_result", number, index, f"the result of {call.id} stands where its stub was sent")
             elif result is not None:
                 self._place(number, result, repeated)
             elif not repeated and _says(part):

@@ -15,8 +15,8 @@ from .tools import ToolDefinition, definitions
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A prompt that is rendered, and not frozen yet. `data` is its text in UTF-8, `digest` a SHA-256 over the sections
-    and the tools."""
+    """A prompt that is rendered, and not frozen yet. `data` is its text in UTF-8, `digest` a SHA-256 over it and
+    the tools."""
 
     data: bytes
     tools: tuple[ToolDefinition, ...]
@@ -57,13 +57,11 @@ class Freezing:
     frozen_at: datetime
 
 
-def draft(blocks: Sequence[Block], *, originals: bool = True) -> Draft:
+def draft(blocks: Sequence[Block]) -> Draft:
     """Render a prompt and its tools. The same blocks give the same bytes."""
     drawn = sections(blocks)
-    tools = definitions(blocks, originals=originals)
-    return Draft(
-        joined(drawn), tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(drawn, tools)
-    )
+    data, tools = joined(drawn), definitions(blocks)
+    return Draft(data, tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(data, tools))
 
 
 def unfrozen(made: Draft, since: int) -> Prompt:
@@ -71,11 +69,11 @@ def unfrozen(made: Draft, since: int) -> Prompt:
     return Prompt(made.text, made.tools, made.sections, made.digest, "not frozen", EPOCH, 0, since)
 
 
-def digest_of(drawn: Sequence[Section], tools: Sequence[ToolDefinition]) -> str:
-    """SHA-256 in hexadecimal, over the sections' own and the tools."""
-    data = sha256("".join([section.digest for section in drawn]).encode())
-    data.update(pack_tools(tools))
-    return data.hexdigest()
+def digest_of(data: bytes, tools: Sequence[ToolDefinition]) -> str:
+    """SHA-256 in hexadecimal, over the text in UTF-8 and the tools."""
+    found = sha256(data)
+    found.update(b"\0" + pack_tools(tools))
+    return found.hexdigest()
 
 
 def pack_tools(tools: Sequence[ToolDefinition]) -> bytes:

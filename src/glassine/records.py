@@ -8,6 +8,7 @@ from datetime import datetime
 from operator import add, sub
 from typing import Any, Literal, NamedTuple, overload
 
+from .blocks import Scope
 from .content import Kind
 from .messages import Message, Role
 from .searching import Snippet
@@ -180,6 +181,16 @@ class Ingested:
     updated: tuple[str, ...]
     skipped: tuple[str, ...]
     known: dict[str, str]
+
+
+class StoredBlock(NamedTuple):
+    """A block that is stored in the database, whether or not a spec names it. `updated_at` says when it was last
+    written."""
+
+    label: str
+    scope: Scope
+    content: str
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

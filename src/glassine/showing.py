@@ -61,9 +61,9 @@ class Seen:
         return {piece.id: number for piece, number in there if isinstance(piece, Message)}
 
     def reminders(self, prompt: str | None) -> list[Overlay]:
-        """The reminders that were laid under the prompt of this digest, and whose messages are seen; a summary hides
-        those it covers, and a new prompt says itself what they said."""
-        there = {message.id for message in self.messages}
+        """The reminders that were laid under the prompt of this digest, and whose messages are seen, or are the last of
+        a summary; other covered ones it hides, and a new prompt says itself what they said."""
+        there = {piece.last_id if isinstance(piece, Overlay) else piece.id for piece in self.pieces}
         return [
             overlay
             for overlay in self.beside
@@ -161,7 +161,7 @@ def reminders(overlays: Sequence[Overlay]) -> Step:
             shown.append(entry)
             shown += [
                 ViewEntry(reminder_message(overlay), overlay.first_id, overlay.first_id, 0, ("reminder",))
-                for overlay in after.get(entry.message.id, ())
+                for overlay in after.get(entry.last_id, ())
             ]
         return shown
 

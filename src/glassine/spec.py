@@ -118,8 +118,12 @@ def block_spec(
     return BlockSpec(label, text, provider, description or "", max_tokens, scope, when_changed)
 
 
+def _folded(label: str) -> str:
+    return unicodedata.normalize("NFKC", label).upper()
+
+
 def check_free(label: str, taken: list[str]) -> None:
     """Raise InvalidSpecError when a label, in capitals, is there already: headers are written in capitals."""
     for other in taken:
-        if other.upper() == label.upper():
+        if _folded(other) == _folded(label):
             raise InvalidSpecError(label, f"there is a block {other!r} already")

@@ -7,6 +7,7 @@ model gets wrong comes back as one sentence that begins with `Error:` and says w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +21,8 @@ ORIGINAL_CHARS = 16_000
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a model is told of it. `input_schema` is a JSON Schema of type object."""
+    """A tool as a model is told of it. `input_schema` is a JSON Schema of type object. What the methods give are
+    copies: the frozen definition stays as it is."""
 
     name: str
     description: str
@@ -28,7 +30,7 @@ class ToolDefinition:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, in a fixed order of keys: `name`, `description`, `input_schema`."""
-        return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
+        return {"name": self.name, "description": self.description, "input_schema": deepcopy(self.input_schema)}
 
     def to_anthropic(self) -> dict[str, Any]:
         """An item of `tools` of Anthropic's Messages API."""
@@ -38,7 +40,7 @@ class ToolDefinition:
         """An item of `tools` of OpenAI's chat completions."""
         return {
             "type": "function",
-            "function": {"name": self.name, "description": self.description, "parameters": self.input_schema},
+            "function": {"name": self.name, "description": self.description, "parameters": deepcopy(self.input_schema)},
         }
 
     def to_openai_responses(self) -> dict[str, Any]:
@@ -47,7 +49,7 @@ class ToolDefinition:
             "type": "function",
             "name": self.name,
             "description": self.description,
-            "parameters": self.input_schema,
+            "parameters": deepcopy(self.input_schema),
             "strict": False,
         }
 
@@ -86,8 +88,8 @@ class ReadOriginal(NamedTuple):
 Intent = SetContext | LoadContext | UnloadContext | SearchContext | ReadOriginal
 
 
-def definitions(blocks: Sequence[Block], *, originals: bool = True) -> tuple[ToolDefinition, ...]:
-    """The tools for these blocks. `originals`: what a view shortens can be read whole.
+def definitions(blocks: Sequence[Block]) -> tuple[ToolDefinition, ...]:
+    """The tools for these blocks. `read_original` is always there: any view may shorten what is too long.
 
     Nothing in them changes while the blocks stay the same: they are the earliest part of a request.
     """
@@ -122,12 +124,11 @@ def definitions(blocks: Sequence[Block], *, originals: bool = True) -> tuple[Too
                 _object({"label": _label(searchable), "query": query}, ["label", "query"]),
             )
         )
-    if originals:
-        found.append(_read_original())
+    found.append(_read_original())
     return tuple(found)
 
 
-def intent(name: str, arguments: Any, blocks: Sequence[Block], *, originals: bool = True) -> Intent | str:
+def intent(name: str, arguments: Any, blocks: Sequence[Block]) -> Intent | str:
     """What a call of a tool intends, or the sentence that tells the model what was wrong with it.
 
     `arguments` is an object, or JSON text of one, as the providers hand it over. `blocks` are the live ones: a block
@@ -148,8 +149,8 @@ def intent(name: str, arguments: Any, blocks: Sequence[Block], *, originals: boo
                 return ReadOriginal(_text(given, "message_id"), _number(given, "part"), _number(given, "start", 0))
     except _WrongError as error:
         return f"Error: {error}"
-    known = ", ".join(tool.name for tool in definitions(blocks, originals=originals))
-    return f"Error: there is no tool {shortened(name)!r}; there are {known or 'none'}."
+    known = ", ".join(tool.name for tool in definitions(blocks))
+    return f"Error: there is no tool {shortened(name)!r}; there are {known}."
 
 
 class _WrongError(Exception):
@@ -204,7 +205,6 @@ _NATURES = {
     "writable": "writable",
     "loadable": "skill collection, keyed",
     "searchable": "searchable, keyed",
-    "readonly": "read-only",
 }
 
 
@@ -299,10 +299,10 @@ def _number(given: Mapping[str, Any], name: str, default: int | None = None) -> 
     return value
 
 
-def shortened(text: str) -> str:
-    """A text of a caller's as it may stand in a sentence: on one line, 80 characters at most."""
-    text = " ".join(text[:400].split())
-    return text if len(text) <= 80 else f"{text[:79]}…"
+def shortened(text: str, most: int = 80) -> str:
+    """A text of a caller's as it may stand in a sentence: on one line, at most so many characters."""
+    text = " ".join(text[: 4 * most].split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _shown(value: Any) -> str:

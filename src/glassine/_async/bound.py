@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .._waiting import AWAITS_ASYNC, AsyncGate, call_async, sleep_async
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
-from ..entries import listing, results_text
+from ..entries import Entry, EntryInfo, listing, results_text
 from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
 from ..origins import NOBODY, Line, Origin, rewritten
 from ..searching import parse_query
@@ -19,6 +19,7 @@ from ..tools import MAX_RESULTS
 if TYPE_CHECKING:
     from .context import AsyncContext
 
+NO_ENTRIES = "it has no entries that are stored in the database"
 LEASE_SECONDS = 30
 """How long a holder that died keeps others from appending to a caller's block."""
 
@@ -43,7 +44,16 @@ class AsyncBound(Protocol):
         """The entries that answer a query, as text; empty when none does."""
 
     async def load(self, key: str) -> str | None:
-        """An entry, whole."""
+        """The text of an entry, whole."""
+
+    async def entries(self) -> list[EntryInfo]:
+        """The entries that are stored, in the order of their keys."""
+
+    async def entry(self, key: str) -> Entry | None:
+        """A stored entry, whole."""
+
+    async def remove(self, key: str) -> bool:
+        """Remove a stored entry. Returns whether it was there."""
 
 
 def bind(spec: BlockSpec, context: AsyncContext) -> AsyncBound:
@@ -73,6 +83,15 @@ class _Unwritten:
 
     async def load(self, key: str) -> str | None:
         raise ReadOnlyBlockError(self.spec.label, "nothing can be loaded from it")
+
+    async def entries(self) -> list[EntryInfo]:
+        raise InvalidSpecError(self.spec.label, NO_ENTRIES)
+
+    async def entry(self, key: str) -> Entry | None:
+        raise InvalidSpecError(self.spec.label, NO_ENTRIES)
+
+    async def remove(self, key: str) -> bool:
+        raise InvalidSpecError(self.spec.label, NO_ENTRIES)
 
 
 class AsyncText(_Unwritten):
@@ -157,6 +176,18 @@ class AsyncStoredEntries(_Unwritten):
         context, spec = self._context, self.spec
         entry = await context.engine.get_entry(context.ref, spec.scope, spec.label, key)
         return None if entry is None else entry.content
+
+    async def entries(self) -> list[EntryInfo]:
+        context, spec = self._context, self.spec
+        return await context.engine.list_entries(context.ref, spec.scope, spec.label)
+
+    async def entry(self, key: str) -> Entry | None:
+        context, spec = self._context, self.spec
+        return await context.engine.get_entry(context.ref, spec.scope, spec.label, key)
+
+    async def remove(self, key: str) -> bool:
+        context, spec = self._context, self.spec
+        return await context.engine.remove_entry(context.ref, spec.scope, spec.label, key, context.now())
 
 
 class AsyncForeign(_Unwritten):

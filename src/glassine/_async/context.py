@@ -8,10 +8,10 @@ from typing import Any
 
 from .._ids import is_id
 from .._waiting import AsyncGate
-from ..blocks import Block, usage
+from ..blocks import Block, Scope, usage
 from ..errors import BlockNotFoundError, BudgetExceededError, ProviderError, ReadOnlyBlockError
 from ..formats._common import Note
-from ..loading import Copy, Loaded, already, concerns, loaded, marker_text, not_found
+from ..loading import Copy, Loaded, already, concerns, is_empty_handed, loaded, marker_text, not_found
 from ..marking import over_result
 from ..messages import Message, from_micros
 from ..originals import excerpt
@@ -21,7 +21,7 @@ from ..records import Ref
 from ..reminding import due
 from ..searching import parse_query
 from ..showing import Seen
-from ..skills import key_for, one_line
+from ..skills import key_for
 from ..spec import BlockSpec, SessionSpec, check_free
 from ..tools import (
     ORIGINAL_CHARS,
@@ -38,6 +38,7 @@ from ..tools import (
 )
 from .bound import AsyncBound, AsyncStoredBlock, bind
 from .engine import AsyncEngine
+from .ops.context import ABSENT, Changes
 
 
 class AsyncContext:
@@ -64,7 +65,7 @@ class AsyncContext:
 
     async def blocks(self) -> list[Block]:
         """All blocks as they are now, in the order of the prompt."""
-        return await self._look_at(list(self._bound.values()), True)
+        return await self._look_at(list(self._bound.values()), True, {})
 
     async def block(self, label: str) -> Block:
         return await self._look(self.bound(label))
@@ -96,6 +97,8 @@ class AsyncContext:
     async def write(self, label: str, content: str, append: bool, message_id: str | None = None) -> Block:
         """Replace a block's content, or add to it. Durable at once; the frozen prompt stays."""
         bound = self.bound(label)
+        if not isinstance(content, str):
+            raise TypeError(f"the content of block {label!r} must be a text, not a {type(content).__name__}")
         if bound.kind in ("searchable", "loadable"):
             raise ReadOnlyBlockError(label, "it holds entries; write one of them by its key")
         return self._block(bound, await bound.write(content, append, message_id))
@@ -104,7 +107,13 @@ class AsyncContext:
 
     async def render(self) -> Draft:
         """The prompt as it would be frozen now."""
-        return draft(await self._look_at(list(self._bound.values()), False))
+        return (await self._render())[0]
+
+    async def _render(self) -> tuple[Draft, Changes]:
+        """The prompt, and the change numbers of the stored blocks that it is made of."""
+        made_of: dict[tuple[Scope, str], int] = {}
+        blocks = await self._look_at(list(self._bound.values()), False, made_of)
+        return draft(blocks), made_of
 
     async def frozen(self) -> Prompt | None:
         """The frozen prompt, if there is one."""
@@ -114,25 +123,23 @@ class AsyncContext:
 
     async def freeze(self) -> Prompt:
         """The frozen prompt; freezes it if there is none. Whoever comes first decides for all."""
-        found = await self.frozen()
-        if found is not None:
-            return found
-        async with self._gate:
-            found = self._frozen
-            if found is None or self.cached:
-                found = await self._freeze(await self.render(), "first request", -1)
-                self._frozen = found
-            return found
+        return await self.frozen() or await self._freeze("first request", -1)
 
     async def refresh(self, reason: str) -> Prompt:
         """Render the prompt anew from its blocks, and freeze that."""
-        async with self._gate:
-            self._frozen = await self._freeze(await self.render(), reason, None)
-            return self._frozen
+        return await self._freeze(reason, None)
+
+    async def drop(self) -> bool:
+        """Forget the frozen prompt, wherever it is kept. Whether there was one."""
+        stored = await self.engine.forget_prompt(self.ref, self.now())
+        there = stored or self._frozen is not None
+        self._frozen = None
+        return there
 
     def thaw(self) -> None:
-        """Forget a prompt that is frozen in this object only."""
+        """Forget a prompt that is frozen in this object only, and what was loaded through it."""
         self._frozen = None
+        self._fresh.clear()
 
     async def stale(self, prompt: Prompt) -> tuple[str, ...]:
         """The labels of what the frozen prompt does not show as it is now; of a block that cannot be read nobody knows,
@@ -146,12 +153,28 @@ class AsyncContext:
         labels = changed(prompt, draft(blocks))
         return tuple(dict.fromkeys([*labels, *unknown]))
 
-    async def _freeze(self, made: Draft, reason: str, expected: int | None) -> Prompt:
-        if self.cached:
-            return await self.engine.freeze(self.ref, made, reason, expected, self.now())
-        number = 1 if self._frozen is None else self._frozen.number + 1
+    async def _freeze(self, reason: str, expected: int | None) -> Prompt:
+        """Freeze a prompt; `expected` -1: if none is frozen yet."""
+        while self.cached:
+            made, made_of = await self._render()
+            found = await self.engine.freeze(self.ref, made, reason, expected, made_of, self.now())
+            if found is not None:
+                self._frozen = found
+                return found
+        made = await self.render()
         since = await self.engine.next_number(self.ref)
-        return Prompt(made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number, since)
+        # Not held while providers are asked: one of them may ask this session.
+        async with self._gate:
+            there = self._frozen
+            if there is None or expected is None:
+                number = 1 if there is None else there.number + 1
+                if there is not None and there.digest == made.digest:
+                    since = there.since
+                there = Prompt(
+                    made.text, made.tools, made.sections, made.digest, reason, from_micros(self.now()), number, since
+                )
+                self._frozen = there
+            return there
 
     # -- tools ------------------------------------------------------------------------------------------------------
 
@@ -169,7 +192,7 @@ class AsyncContext:
         except BudgetExceededError as error:
             return f"Error: {error}. Nothing was written. Write less, or replace what is there by something shorter."
         except Exception as error:  # whatever it is, the agent's loop goes on
-            return f"Error: {one_line(str(error)) or type(error).__name__}"
+            return f"Error: {shortened(str(error), 300) or type(error).__name__}"
 
     async def _perform(self, meant: Intent, message_id: str | None) -> str:
         match meant:
@@ -211,7 +234,8 @@ class AsyncContext:
         if body is None:
             return not_found(key)
         self._fresh.add(entry)
-        return body
+        # One line that reads like an answer of ours would not count as a body.
+        return f"[{key}]\n{body}" if is_empty_handed(body, key) else body
 
     async def loaded(self) -> tuple[Loaded, ...]:
         """The entries whose bodies stand in the conversation, and are shown."""
@@ -226,7 +250,7 @@ class AsyncContext:
         mine = [copy for copy in there if copy.entry == entry and copy.shown]
         if not mine:
             # A load that is not stored yet: when it is, with the call of this unload, a marker is laid (`settle`).
-            return f"Unloaded: {key}. It can be loaded again." if fresh else f"Not loaded: {key}"
+            return f"Unloaded: {key}. It can be loaded again." if fresh else f"Not loaded: {shortened(key)}"
         await self._mark(mine)
         return (
             f"Unloaded: {key}. It can be loaded again. From the next request on the conversation is shorter; what "
@@ -305,17 +329,20 @@ class AsyncContext:
     async def _look(self, bound: AsyncBound) -> Block:
         return self._block(bound, await bound.get())
 
-    async def _look_at(self, all_bound: list[AsyncBound], counted: bool) -> list[Block]:
-        """Blocks as they are now, what is stored of them read at once. Without `counted`, tokens only where the prompt
-        shows them."""
+    async def _look_at(
+        self, all_bound: list[AsyncBound], counted: bool, made_of: dict[tuple[Scope, str], int]
+    ) -> list[Block]:
+        """Blocks as they are now, what is stored of them read at once; their change numbers go to `made_of`. Without
+        `counted`, tokens only where the prompt shows them."""
         stored = None
         found = []
         for bound in all_bound:
             if isinstance(bound, AsyncStoredBlock):
                 if stored is None:
                     stored = await self.engine.get_blocks(self.ref)
-                there = stored.get((bound.spec.scope, bound.spec.label))
-                content = "" if there is None else there.content
+                there = stored.get((bound.spec.scope, bound.spec.label), ABSENT)
+                content = there.content
+                made_of[bound.spec.scope, bound.spec.label] = there.change
             else:
                 content = await bound.get()
             found.append(self._block(bound, content, counted or bound.spec.max_tokens is not None))

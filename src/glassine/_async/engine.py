@@ -183,8 +183,13 @@ class AsyncEngine:
     async def live_prompt(self, ref: Ref, known: Prompt | None) -> Prompt | None:
         return await self._read(context.live_prompt, ref, known)
 
-    async def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
-        return await self._write(context.freeze, ref, draft, reason, expected, now)
+    async def freeze(
+        self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, made_of: context.Changes, now: int
+    ) -> Prompt | None:
+        return await self._write(context.freeze, ref, draft, reason, expected, made_of, now)
+
+    async def forget_prompt(self, ref: Ref, now: int) -> bool:
+        return await self._write(context.forget_prompt, ref, now)
 
     async def freezings(self, ref: Ref) -> list[Freezing]:
         return await self._read(context.freezings, ref)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .._waiting import AWAITS, Gate, call, sleep
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
-from ..entries import listing, results_text
+from ..entries import Entry, EntryInfo, listing, results_text
 from ..errors import GlassineError, InvalidSpecError, ProviderError, ReadOnlyBlockError
 from ..origins import NOBODY, Line, Origin, rewritten
 from ..searching import parse_query
@@ -20,6 +20,7 @@ from ..tools import MAX_RESULTS
 if TYPE_CHECKING:
     from .context import Context
 
+NO_ENTRIES = "it has no entries that are stored in the database"
 LEASE_SECONDS = 30
 """How long a holder that died keeps others from appending to a caller's block."""
 
@@ -44,7 +45,16 @@ class Bound(Protocol):
         """The entries that answer a query, as text; empty when none does."""
 
     def load(self, key: str) -> str | None:
-        """An entry, whole."""
+        """The text of an entry, whole."""
+
+    def entries(self) -> list[EntryInfo]:
+        """The entries that are stored, in the order of their keys."""
+
+    def entry(self, key: str) -> Entry | None:
+        """A stored entry, whole."""
+
+    def remove(self, key: str) -> bool:
+        """Remove a stored entry. Returns whether it was there."""
 
 
 def bind(spec: BlockSpec, context: Context) -> Bound:
@@ -74,6 +84,15 @@ class _Unwritten:
 
     def load(self, key: str) -> str | None:
         raise ReadOnlyBlockError(self.spec.label, "nothing can be loaded from it")
+
+    def entries(self) -> list[EntryInfo]:
+        raise InvalidSpecError(self.spec.label, NO_ENTRIES)
+
+    def entry(self, key: str) -> Entry | None:
+        raise InvalidSpecError(self.spec.label, NO_ENTRIES)
+
+    def remove(self, key: str) -> bool:
+        raise InvalidSpecError(self.spec.label, NO_ENTRIES)
 
 
 class FixedText(_Unwritten):
@@ -154,6 +173,18 @@ class StoredEntries(_Unwritten):
         context, spec = self._context, self.spec
         entry = context.engine.get_entry(context.ref, spec.scope, spec.label, key)
         return None if entry is None else entry.content
+
+    def entries(self) -> list[EntryInfo]:
+        context, spec = self._context, self.spec
+        return context.engine.list_entries(context.ref, spec.scope, spec.label)
+
+    def entry(self, key: str) -> Entry | None:
+        context, spec = self._context, self.spec
+        return context.engine.get_entry(context.ref, spec.scope, spec.label, key)
+
+    def remove(self, key: str) -> bool:
+        context, spec = self._context, self.spec
+        return context.engine.remove_entry(context.ref, spec.scope, spec.label, key, context.now())
 
 
 class Foreign(_Unwritten):

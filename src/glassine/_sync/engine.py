@@ -180,8 +180,13 @@ class Engine:
     def live_prompt(self, ref: Ref, known: Prompt | None) -> Prompt | None:
         return self._read(context.live_prompt, ref, known)
 
-    def freeze(self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, now: int) -> Prompt:
-        return self._write(context.freeze, ref, draft, reason, expected, now)
+    def freeze(
+        self, ref: Ref, draft: PromptDraft, reason: str, expected: int | None, made_of: context.Changes, now: int
+    ) -> Prompt | None:
+        return self._write(context.freeze, ref, draft, reason, expected, made_of, now)
+
+    def forget_prompt(self, ref: Ref, now: int) -> bool:
+        return self._write(context.forget_prompt, ref, now)
 
     def freezings(self, ref: Ref) -> list[Freezing]:
         return self._read(context.freezings, ref)

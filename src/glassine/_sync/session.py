@@ -13,12 +13,13 @@ from .._ids import RESERVED_PREFIX, check_id, is_id
 from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
+from ..entries import Entry, EntryInfo
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
 from ..explaining import Explanation
 from ..hints import Retention
 from ..indexing import count
 from ..loading import Loaded
-from ..messages import Message, MessageLike, Role, to_micros
+from ..messages import Message, MessageLike, Role, from_micros, to_micros
 from ..models import Model
 from ..origins import Line
 from ..overlays import Overlay
@@ -35,6 +36,7 @@ from ..records import (
     Recent,
     Ref,
     SessionInfo,
+    StoredBlock,
     Totals,
     Usage,
 )
@@ -325,6 +327,16 @@ class Session:
         """The lines of a block, each with the id of the message whose tool call wrote it (None: nobody's did)."""
         return self._context.lines(label)
 
+    def stored_blocks(self) -> list[StoredBlock]:
+        """The blocks that are stored in the database, whatever the spec says: those of this session, then those of its
+        namespace, each in the order of their labels."""
+        found = self._engine.get_blocks(self._ref)
+        blocks = [
+            StoredBlock(label, scope, stored.content, from_micros(stored.updated_at))
+            for (scope, label), stored in found.items()
+        ]
+        return sorted(blocks, key=lambda block: (block.scope == "namespace", block.label))
+
     def replace_block(self, label: str, content: str) -> Block:
         """Write the content of a writable block anew; it lasts at once, and the frozen prompt stays as it is.
 
@@ -346,6 +358,21 @@ class Session:
         Raises BudgetExceededError when it has more tokens than the block's `max_tokens`.
         """
         self._context.bound(label).put(check_id("entry", key), content, description, None)
+
+    def entries(self, label: str) -> list[EntryInfo]:
+        """The entries of a block with SearchableEntries or a SkillTable, in the order of their keys.
+
+        Raises InvalidSpecError for a block of another kind; so do `entry` and `remove_entry`.
+        """
+        return self._context.bound(label).entries()
+
+    def entry(self, label: str, key: str) -> Entry | None:
+        """One of these entries, whole; None if there is none of this key."""
+        return self._context.bound(label).entry(key)
+
+    def remove_entry(self, label: str, key: str) -> bool:
+        """Remove one of these entries. Returns whether it was there; the frozen prompt stays as it is."""
+        return self._context.bound(label).remove(key)
 
     def add_context(
         self,
@@ -391,6 +418,11 @@ class Session:
     def refresh_prompt(self, reason: str = "requested") -> str:
         """Render the system prompt and the tools anew from the blocks, freeze them, and return the prompt."""
         return self._context.refresh(_storable(reason)).text
+
+    def drop_prompt(self) -> bool:
+        """Forget the frozen prompt: the next request freezes it anew. Returns whether there was one. What is known of
+        its freezings stays in `prompt_history`."""
+        return self._context.drop()
 
     def prompt(self) -> Prompt | None:
         """The frozen prompt with its tools, digest, reason and time; None when none is frozen. Changes nothing."""

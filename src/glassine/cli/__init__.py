@@ -9,17 +9,20 @@ import click
 
 import glassine
 
+from ._blocks import blocks
 from ._checking import repair, verify
 from ._copying import copy
 from ._errors import Group
 from ._importing import import_
 from ._info import info
 from ._migrating import migrate
+from ._prompt import prompt
 from ._reindexing import reindex
 from ._search import search
 from ._sessions import sessions
 from ._settings import shared_options
 from ._show import show
+from ._skills import skills
 from ._tokens import tokens
 
 __all__ = ["main"]
@@ -44,5 +47,9 @@ def main() -> None:
     """
 
 
-for _command in (import_, sessions, show, search, tokens, verify, repair, reindex, migrate, copy, info):
+for _command in (
+    *(import_, sessions, show, search, tokens),
+    *(blocks, prompt, skills),
+    *(verify, repair, reindex, migrate, copy, info),
+):
     main.add_command(_command)

@@ -29,42 +29,41 @@ class Entry(NamedTuple):
     id: str | None
 
 
-def link(entries: Sequence[Entry], note: Callable[[int, int, str, str], None]) -> list[dict[str, Any]]:
-    """The items that can be sent. `note` takes message, part, code and text.
+Noting = Callable[[int, int, str, str], None]
+"""Takes a note: the message, the part, the code and the text."""
+
+
+def link(entries: Sequence[Entry], note: Noting) -> list[dict[str, Any]]:
+    """The items that can be sent.
 
     An item of our own kinds gets its id only behind reasoning that is sent with its own, in the same message: alone it
     is whole without one. What is decided for a message depends on no later one, but for calls that wait for output.
     """
+    entries = _single(entries, note)
     found: list[dict[str, Any]] = []
     sent: set[str] = set()
-    whole = _whole(entries)
     thinking: bool | None = None  # of this message: whether its last reasoning is sent, None if it had none
-    named = False  # whether that has an id
-    message = -1
+    named = False  # whether that has ids
+    message, run_ends = -1, 0
     for number, (piece, item, id) in enumerate(entries):
         if piece.message != message or piece.result is not None:
             message, thinking, named = piece.message, None, False
         kind = item["type"]
         if kind == "reasoning":
-            problem = _problem(entries, number, id, sent, whole)
-            thinking, named = problem is None, problem is None and id is not None
-            if problem is not None:
-                note(piece.message, piece.at, *problem)
+            if number >= run_ends:
+                run = _run(entries, number)
+                run_ends = number + len(run)
+                thinking = _holds(entries, run, run_ends, sent, note)
+                named = thinking and all(entry.id is not None for entry in run)
+                sent.update(entry.id for entry in run if thinking and entry.id is not None)
+            if not thinking:
                 continue
             if id is not None:
-                sent.add(id)
                 item = {"type": kind, "id": id, **item}
         elif piece.part.get("type") == "provider-item":
-            own = item.get("id")
-            if number not in whole:
-                note(piece.message, piece.at, "dropped", f"the {kind} has no other half")
+            if thinking is False:
+                note(piece.message, piece.at, "dropped", f"this {kind} is left out, for its reasoning is not sent")
                 continue
-            if thinking is False or (isinstance(own, str) and own in sent):
-                reason = "its reasoning is not sent" if thinking is False else "it was sent before"
-                note(piece.message, piece.at, "dropped", f"the item {own} is left out: {reason}")
-                continue
-            if isinstance(own, str):
-                sent.add(own)
             if thinking and not named:
                 # Where reasoning comes without an id, as stateless clients send it, what it led to has none either.
                 item = {name: value for name, value in item.items() if name != "id"}
@@ -77,33 +76,60 @@ def link(entries: Sequence[Entry], note: Callable[[int, int, str, str], None]) -
     return found
 
 
-def _problem(
-    entries: Sequence[Entry], number: int, id: str | None, sent: set[str], whole: set[int]
-) -> tuple[str, str] | None:
-    """Why a reasoning item cannot be sent, as code and text; None when it can."""
-    if "encrypted_content" not in entries[number].item:
-        return "reasoning_dropped", "reasoning without OpenAI's encrypted content was left out"
-    if id is not None and id in sent:
-        return "duplicate_item", f"the reasoning {id} was sent before"
-    if not _leads(entries, number, sent, whole):
-        return "reasoning_dropped", "reasoning that nothing follows cannot be sent back"
-    return None
+def _single(entries: Sequence[Entry], note: Noting) -> list[Entry]:
+    """The entries without items of the provider that stand there twice, or that are half of a pair."""
+    whole = _whole(entries)
+    found: list[Entry] = []
+    seen: set[str] = set()
+    for number, entry in enumerate(entries):
+        piece, item, _ = entry
+        if piece.part.get("type") == "provider-item":
+            id = item.get("id")
+            if number not in whole or id in seen:
+                twice = number in whole
+                text = f"this {item['type']} " + ("stands there twice" if twice else "has no other half")
+                note(piece.message, piece.at, "duplicate_item" if twice else "dropped", text)
+                continue
+            if isinstance(id, str):
+                seen.add(id)
+        found.append(entry)
+    return found
 
 
-def _leads(entries: Sequence[Entry], number: int, sent: set[str], whole: set[int]) -> bool:
-    """Whether the model wrote something right behind a reasoning item, in the same message."""
-    message = entries[number].piece.message
-    for place in range(number + 1, len(entries)):
-        piece, item, _ = entries[place]
-        if piece.message != message or piece.result is not None:
-            return False
-        if item["type"] == "reasoning":
-            continue
-        if piece.part.get("type") != "provider-item":
-            return True
-        if place in whole and item.get("id") not in sent:
-            return "_call" in item["type"] or item["type"] == "compaction"
+def _run(entries: Sequence[Entry], number: int) -> list[Entry]:
+    """The reasoning of one message from here on, up to what it led to."""
+    end = number
+    while end < len(entries) and entries[end].item["type"] == "reasoning":
+        if entries[end].piece.message != entries[number].piece.message:
+            break
+        end += 1
+    return list(entries[number:end])
+
+
+def _holds(entries: Sequence[Entry], run: Sequence[Entry], after: int, sent: set[str], note: Noting) -> bool:
+    """Whether a run of reasoning can be sent: all of it, or nothing. `after` is where what follows it stands."""
+    follower = entries[after] if after < len(entries) else None
+    led = follower is not None and follower.piece.message == run[0].piece.message and _is_led_to(follower)
+    ids = [entry.id for entry in run if entry.id is not None]
+    if any("encrypted_content" not in entry.item for entry in run):
+        problem = ("reasoning_dropped", "reasoning without OpenAI's encrypted content was left out")
+    elif len(set(ids)) < len(ids) or not sent.isdisjoint(ids):
+        problem = ("duplicate_item", "this reasoning was sent before")
+    elif not led:
+        problem = ("reasoning_dropped", "reasoning that nothing follows cannot be sent back")
+    else:
+        return True
+    for entry in run:
+        note(entry.piece.message, entry.piece.at, *problem)
     return False
+
+
+def _is_led_to(entry: Entry) -> bool:
+    """Whether an item is one that a model writes after it has reasoned."""
+    if entry.piece.result is not None:
+        return False
+    kind = entry.item["type"]
+    return entry.piece.part.get("type") != "provider-item" or "_call" in kind or kind == "compaction"
 
 
 def _whole(entries: Sequence[Entry]) -> set[int]:

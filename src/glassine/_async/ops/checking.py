@@ -10,7 +10,7 @@ from ...records import NOTHING, Problem, Ref, Totals
 from ...tree import Position
 from ..database import AsyncDatabase
 from . import bodies, context, editing, entries
-from .heads import Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
+from .heads import SHARED, Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
 
@@ -32,7 +32,7 @@ async def check_shared(db: AsyncDatabase, namespace: str, mend: bool, now: int) 
     ns = await namespace_key(db, namespace)
     if ns is None:
         return []
-    key = (ns, entries.SHARED)
+    key = (ns, SHARED)
     found = await entries.faults(db, key, mend, now)
     left = set(await entries.faults(db, key, False, now)) if mend and found else set(found)
     problems = [Problem("entry", None, None, text, repaired=text not in left) for text in found]

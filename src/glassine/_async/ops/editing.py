@@ -45,7 +45,7 @@ async def update(db: AsyncDatabase, ref: Ref, draft: Draft, now: int) -> None:
     node = await find_node(db, head, draft.id)
     if node is None:
         raise MessageNotFoundError(draft.id, session_id=ref.session)
-    if node.at != head.leaf or not head.leaf_open:
+    if await children(db, head, node.at):
         await context.edited(db, head)
     await _rewrite(db, ref, head, node, draft, now)
 
@@ -106,7 +106,6 @@ async def delete(db: AsyncDatabase, ref: Ref, message_ids: Sequence[str], now: i
         await recount(db, head)
         head = head._replace(totals=await totals_at(db, head, head.leaf))
     if deleted:
-        await context.edited(db, head)
         await save_head(db, ref, head, now)
     return deleted
 
@@ -162,6 +161,8 @@ async def take_out(db: AsyncDatabase, head: Head, message_id: str, node: Node, n
     above = await _parent(db, head, node)
     await shrink(db, head, node, above, change, now)
     below = await children(db, head, at)
+    if below:
+        await context.edited(db, head)
     if shift:
         await _shift(db, head, at, NOTHING.minus(node.own))
     await db.run(queries.node_delete, (*key, *at))

@@ -16,10 +16,9 @@ from ...messages import from_micros
 from ...records import Ref
 from ...searching import Query
 from ..database import AsyncDatabase
-from .heads import Head, create, find_head, namespace_key, save_head
+from .context import drop_reminders
+from .heads import SHARED, Head, create, find_head, namespace_key, need_namespace, save_head
 
-SHARED = 0
-"""In the place of a session: the whole namespace."""
 COPIED = 0
 """The change number of a namespace's entry that a copy from another store wrote, and nobody since."""
 REMOVED = 3
@@ -169,6 +168,8 @@ async def drop_of_message(db: AsyncDatabase, ref: Ref, head: Head, message_id: s
         if rows and session == SHARED:
             # The prompts of other sessions may list what is gone.
             await db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
+        for label in sorted({row[0] for row in rows}):
+            await drop_reminders(db, head, label, session == head.session, head.change, now)
     return removed
 
 
@@ -255,13 +256,6 @@ def _reason(size: int, body: Any) -> str | None:
     if zlib.crc32(data) != crc:
         return "its bytes have changed (checksum)"
     return None if len(data) == size else f"its size is written as {size} bytes and is {len(data)}"
-
-
-async def need_namespace(db: AsyncDatabase, ref: Ref) -> int:
-    ns = await namespace_key(db, ref.namespace)
-    if ns is None:
-        ns = db.namespaces[ref.namespace] = (await db.rows(db.queries.namespace_add, (ref.namespace,)))[0][0]
-    return ns
 
 
 async def _advance(db: AsyncDatabase, ref: Ref, head: Head | None, now: int) -> None:

@@ -11,6 +11,9 @@ from ...records import NOTHING, Ref, Totals
 from ...tree import Path, Position
 from ..database import AsyncDatabase
 
+SHARED = 0
+"""In the place of a session: the whole namespace."""
+
 
 class Head(NamedTuple):
     """The hot half of a session's row: its keys, counters, active leaf, and the totals of the active path."""
@@ -51,6 +54,14 @@ async def namespace_key(db: AsyncDatabase, name: str) -> int | None:
     return key
 
 
+async def need_namespace(db: AsyncDatabase, ref: Ref) -> int:
+    """The key of a namespace, which is made if it is not there."""
+    ns = await namespace_key(db, ref.namespace)
+    if ns is None:
+        ns = db.namespaces[ref.namespace] = (await db.rows(db.queries.namespace_add, (ref.namespace,)))[0][0]
+    return ns
+
+
 async def find_head(db: AsyncDatabase, ref: Ref) -> Head | None:
     ns = await namespace_key(db, ref.namespace)
     if ns is None:
@@ -68,9 +79,7 @@ async def need_message_head(db: AsyncDatabase, ref: Ref, message_id: str, named_
 
 
 async def create(db: AsyncDatabase, ref: Ref, now: int) -> Head:
-    ns = await namespace_key(db, ref.namespace)
-    if ns is None:
-        ns = db.namespaces[ref.namespace] = (await db.rows(db.queries.namespace_add, (ref.namespace,)))[0][0]
+    ns = await need_namespace(db, ref)
     session = (await db.rows(db.queries.session_next_key, (ns,)))[0][0]
     if not await db.run(db.queries.session_add, (ns, ref.session, session, now)):
         # Another writer made it meanwhile (and perhaps deleted it again).

@@ -12,7 +12,7 @@ from ...records import Ref
 from ..database import AsyncDatabase
 from . import entries
 from .copying import BYTES, ROWS, entry_beside, weight
-from .heads import namespace_key
+from .heads import SHARED, namespace_key, need_namespace
 
 Row = tuple[Any, ...]
 
@@ -31,9 +31,9 @@ async def page(db: AsyncDatabase, namespace: str, after: tuple[str, str]) -> Pag
         return Page([], None)
     found: list[tuple[Row, Row]] = []
     size = 0
-    some = await db.rows(db.queries.copy_entry, (ns, entries.SHARED, *after, ROWS))
+    some = await db.rows(db.queries.copy_entry, (ns, SHARED, *after, ROWS))
     for row in some:
-        extra = await entry_beside(db, (ns, entries.SHARED), row, True)
+        extra = await entry_beside(db, (ns, SHARED), row, True)
         found.append((tuple(row), extra))
         size += weight(row) + weight(extra)
         if size > BYTES:
@@ -51,10 +51,10 @@ async def put(
     if ns is None:
         if dry_run:
             return []
-        ns = await entries.need_namespace(db, ref)
+        ns = await need_namespace(db, ref)
     left = []
     for (label, key, description, *rest), (body, found) in rows:
-        place = Label(ns, entries.SHARED, label)
+        place = Label(ns, SHARED, label)
         there = await db.row(db.queries.entry_find, (*place, key))
         decision = "new"
         if there is not None:
@@ -78,7 +78,7 @@ async def blocks(db: AsyncDatabase, namespace: str) -> list[Row]:
     ns = await namespace_key(db, namespace)
     if ns is None:
         return []
-    return [tuple(row[:4]) for row in await db.rows(db.queries.block_list, (ns, entries.SHARED))]
+    return [tuple(row[:4]) for row in await db.rows(db.queries.block_list, (ns, SHARED))]
 
 
 async def put_blocks(db: AsyncDatabase, namespace: str, rows: Sequence[Row], dry_run: bool) -> list[str]:
@@ -88,10 +88,10 @@ async def put_blocks(db: AsyncDatabase, namespace: str, rows: Sequence[Row], dry
     if ns is None:
         if dry_run:
             return []
-        ns = await entries.need_namespace(db, Ref(namespace, ""))
+        ns = await need_namespace(db, Ref(namespace, ""))
     left = []
     for label, *row in rows:
-        place = (ns, entries.SHARED, label)
+        place = (ns, SHARED, label)
         there = await db.row(db.queries.block_get, place)
         decision = "new" if there is None else judge_shared(bytes(there[0]) == bytes(row[0]), there[3])
         if decision == "diverged":
@@ -119,7 +119,7 @@ async def drop(
     ns = await namespace_key(db, namespace)
     left = []
     for label, key in gone if ns is not None else ():
-        place = Label(ns or 0, entries.SHARED, label)
+        place = Label(ns or 0, SHARED, label)
         there = await db.row(db.queries.entry_find, (*place, key))
         if there is not None and there[2] != entries.COPIED:
             left.append((label, key))

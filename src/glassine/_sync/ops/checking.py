@@ -11,7 +11,7 @@ from ...records import NOTHING, Problem, Ref, Totals
 from ...tree import Position
 from ..database import Database
 from . import bodies, context, editing, entries
-from .heads import Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
+from .heads import SHARED, Head, find_head, find_node, is_open, namespace_key, save_head, totals_at
 from .reading import overlay_content
 from .sessions import listing
 
@@ -33,7 +33,7 @@ def check_shared(db: Database, namespace: str, mend: bool, now: int) -> list[Pro
     ns = namespace_key(db, namespace)
     if ns is None:
         return []
-    key = (ns, entries.SHARED)
+    key = (ns, SHARED)
     found = entries.faults(db, key, mend, now)
     left = set(entries.faults(db, key, False, now)) if mend and found else set(found)
     problems = [Problem("entry", None, None, text, repaired=text not in left) for text in found]

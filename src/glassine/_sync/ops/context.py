@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ... import _json
@@ -13,13 +13,10 @@ from ...blocks import SCOPES, Scope
 from ...errors import ProviderError
 from ...messages import from_micros
 from ...origins import Line, Origin, packed, unpacked, without
-from ...prompt import Draft, Freezing, Prompt, pack_tools, unpack_tools
+from ...prompt import Draft, Freezing, Prompt, digest_of, pack_tools, unpack_tools
 from ...records import Ref
 from ..database import Database
-from .heads import Head, create, find_head, namespace_key, save_head
-
-SHARED = 0
-"""In the place of a session: the whole namespace."""
+from .heads import SHARED, Head, create, find_head, namespace_key, need_namespace, save_head
 
 
 class Stored(NamedTuple):
@@ -37,6 +34,8 @@ class Stored(NamedTuple):
         return unpacked(self.content, json.loads(self.origins))
 
 
+Changes = Mapping[tuple[Scope, str], int]
+"""The change numbers of stored blocks, by scope and label."""
 ABSENT = Stored("", "[]", 0, -1)
 """A block that was never written."""
 
@@ -68,7 +67,7 @@ def swap_block(
         key, change = (head.ns, head.session), head.change + 1
     else:
         # Counted from 1: 0 is what a copy wrote and nobody changed since.
-        key, change = (_need_namespace(db, ref), SHARED), max(expected, 0) + 1
+        key, change = (need_namespace(db, ref), SHARED), max(expected, 0) + 1
     row = db.row(db.queries.block_get, (*key, label))
     if (row is None) != (expected < 0) or (row is not None and row[3] != expected):
         return False
@@ -96,12 +95,19 @@ def live_prompt(db: Database, ref: Ref, known: Prompt | None) -> Prompt | None:
     return _readable(db.row(db.queries.prompt_live, (ns, ref.session)))
 
 
-def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | None, now: int) -> Prompt:
+def freeze(
+    db: Database, ref: Ref, draft: Draft, reason: str, expected: int | None, made_of: Changes, now: int
+) -> Prompt | None:
     """Freeze a prompt, unless another is frozen than the one of the number `expected` (None: any): then that one stays.
 
-    Returns the prompt that is frozen now.
+    Returns the prompt that is frozen now. None, and nothing is frozen, when the stored blocks are no longer those that
+    it was `made_of`: what was redacted meanwhile must not come back.
     """
     head = find_head(db, ref) or create(db, ref, now)
+    for (scope, label), change in made_of.items():
+        row = db.row(db.queries.block_change, (head.ns, head.session if scope == "session" else SHARED, label))
+        if (ABSENT.change if row is None else row[0]) != change:
+            return None
     row = db.row(db.queries.prompt_live, (head.ns, ref.session))
     number, since = 1, head.next_seq
     if row is not None:
@@ -111,6 +117,8 @@ def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | No
         if there is not None and there.digest == draft.digest:
             since = there.since  # the same bytes: what was made on them still was
         number = row[0] + 1
+        if there is None and expected is not None:
+            reason = "the former one was dropped"
     change = head.change + 1
     sections = json.dumps(draft.sections, ensure_ascii=False)
     db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
@@ -123,6 +131,17 @@ def freeze(db: Database, ref: Ref, draft: Draft, reason: str, expected: int | No
     )
     save_head(db, ref, head._replace(change=change), now)
     return Prompt(draft.text, draft.tools, draft.sections, draft.digest, reason, from_micros(now), number, since)
+
+
+def forget_prompt(db: Database, ref: Ref, now: int) -> bool:
+    """Forget the bytes of the frozen prompt. Whether there were any."""
+    head = find_head(db, ref)
+    named = None if head is None else db.row(db.queries.prompt_named, (head.ns, ref.session))
+    if head is None or named is None or named[2]:
+        return False
+    drop_prompt(db, head)
+    save_head(db, ref, head._replace(change=head.change + 1), now)
+    return True
 
 
 def freezings(db: Database, ref: Ref) -> list[Freezing]:
@@ -151,39 +170,44 @@ def forget_message(db: Database, head: Head, origin: Origin, change: int, now: i
     """Remove what derives from a message: the lines that it wrote into blocks, and the prompts that may show them."""
     key = (head.ns, head.session)
     for scope_key in (key, (head.ns, SHARED)):
-        for label, *row in db.rows(db.queries.block_list, scope_key):
-            try:
-                stored = _stored(label, *row)
-                lines = stored.lines
-            except (ProviderError, ValueError, TypeError):
-                continue  # `verify` tells of it; what can be removed is removed all the same
-            left = without(lines, origin)
-            if len(left) == len(lines):
-                continue
-            data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")
-            number = change if scope_key == key else stored.change + 1
-            db.run(
-                db.queries.block_swap,
-                (*scope_key, label, data, json.dumps(packed(left), separators=(",", ":")), now, number, stored.change),
-            )
-            if scope_key != key:
-                db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
-            _drop_reminders(db, head, label, scope_key == key, change, now)
+        for label, *_ in db.rows(db.queries.block_list, scope_key):
+            if _forget_lines(db, scope_key, label, origin, change if scope_key == key else None, now):
+                if scope_key != key:
+                    db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
+                drop_reminders(db, head, label, scope_key == key, change, now)
     drop_prompt(db, head)
 
 
-def _drop_reminders(db: Database, head: Head, label: str, own: bool, change: int, now: int) -> None:
+def _forget_lines(db: Database, key: tuple[int, int], label: str, origin: Origin, change: int | None, now: int) -> bool:
+    """Remove the lines that a message wrote into a block. Whether there were any. `change` None: of the namespace."""
+    # Invariant: no line of it is left. A block of the namespace is locked by no session: others may write meanwhile.
+    while True:
+        row = db.row(db.queries.block_get, (*key, label))
+        try:
+            stored = ABSENT if row is None else _stored(label, *row)
+            lines = stored.lines
+        except (ProviderError, ValueError, TypeError):
+            return False  # `verify` tells of it; what can be removed is removed all the same
+        left = without(lines, origin)
+        if len(left) == len(lines):
+            return False
+        data = "\n".join([line.text for line in left]).encode("utf-8", "surrogatepass")
+        number = stored.change + 1 if change is None else change
+        origins = json.dumps(packed(left), separators=(",", ":"))
+        if db.run(db.queries.block_swap, (*key, label, data, origins, now, number, stored.change)):
+            return True
+
+
+def drop_reminders(db: Database, head: Head, label: str, own: bool, change: int, now: int) -> None:
     """Take off what reminded of a block: in this session, or (not `own`) in all of the namespace."""
     for session, overlay_id, codec, data in db.rows(db.queries.reminder_list, (head.ns,)):
         if own and session != head.session:
             continue
         with contextlib.suppress(ValueError, LookupError, TypeError):  # `verify` tells of what cannot be read
             if _json.decode(codec, bytes(data))["label"] == label:
-                number = change
-                if session != head.session:
-                    number = db.row(db.queries.session_bump, (head.ns, session))[0]
                 db.run(db.queries.overlay_delete, (head.ns, session, overlay_id))
-                db.run(db.queries.tombstone_add, (head.ns, session, 1, overlay_id, number, now))
+                if session == head.session:  # the rows of other sessions are theirs to lock
+                    db.run(db.queries.tombstone_add, (head.ns, session, 1, overlay_id, change, now))
 
 
 def edited(db: Database, head: Head) -> None:
@@ -208,8 +232,9 @@ def faults(db: Database, key: tuple[int, int], mend: bool) -> list[tuple[str, st
             if mend:
                 db.run(db.queries.block_swap, (*key, label, data, "[]", updated_at, change, change))
     for row in db.rows(db.queries.prompt_list, key):
-        if row[1] is not None and _readable(row) is None:
-            found.append(("prompt", "the frozen prompt cannot be read"))
+        prompt = _readable(row)
+        if row[1] is not None and (prompt is None or digest_of(bytes(row[1]), prompt.tools) != prompt.digest):
+            found.append(("prompt", "the frozen prompt cannot be read, or is not what was frozen"))
             if mend:
                 db.run(db.queries.prompt_drop_bytes, key)
     return found
@@ -226,13 +251,6 @@ def _key(db: Database, ref: Ref, scope: Scope) -> tuple[int, int] | None:
         return None if ns is None else (ns, SHARED)
     head = find_head(db, ref)
     return None if head is None else (head.ns, head.session)
-
-
-def _need_namespace(db: Database, ref: Ref) -> int:
-    ns = namespace_key(db, ref.namespace)
-    if ns is None:
-        ns = db.namespaces[ref.namespace] = db.rows(db.queries.namespace_add, (ref.namespace,))[0][0]
-    return ns
 
 
 def _stored(label: str, data: bytes, origins: str, updated_at: int, change: int) -> Stored:

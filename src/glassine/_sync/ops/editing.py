@@ -46,7 +46,7 @@ def update(db: Database, ref: Ref, draft: Draft, now: int) -> None:
     node = find_node(db, head, draft.id)
     if node is None:
         raise MessageNotFoundError(draft.id, session_id=ref.session)
-    if node.at != head.leaf or not head.leaf_open:
+    if children(db, head, node.at):
         context.edited(db, head)
     _rewrite(db, ref, head, node, draft, now)
 
@@ -105,7 +105,6 @@ def delete(db: Database, ref: Ref, message_ids: Sequence[str], now: int) -> int:
         recount(db, head)
         head = head._replace(totals=totals_at(db, head, head.leaf))
     if deleted:
-        context.edited(db, head)
         save_head(db, ref, head, now)
     return deleted
 
@@ -161,6 +160,8 @@ def take_out(db: Database, head: Head, message_id: str, node: Node, now: int, *,
     above = _parent(db, head, node)
     shrink(db, head, node, above, change, now)
     below = children(db, head, at)
+    if below:
+        context.edited(db, head)
     if shift:
         _shift(db, head, at, NOTHING.minus(node.own))
     db.run(queries.node_delete, (*key, *at))

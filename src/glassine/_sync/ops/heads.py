@@ -12,6 +12,9 @@ from ...records import NOTHING, Ref, Totals
 from ...tree import Path, Position
 from ..database import Database
 
+SHARED = 0
+"""In the place of a session: the whole namespace."""
+
 
 class Head(NamedTuple):
     """The hot half of a session's row: its keys, counters, active leaf, and the totals of the active path."""
@@ -52,6 +55,14 @@ def namespace_key(db: Database, name: str) -> int | None:
     return key
 
 
+def need_namespace(db: Database, ref: Ref) -> int:
+    """The key of a namespace, which is made if it is not there."""
+    ns = namespace_key(db, ref.namespace)
+    if ns is None:
+        ns = db.namespaces[ref.namespace] = db.rows(db.queries.namespace_add, (ref.namespace,))[0][0]
+    return ns
+
+
 def find_head(db: Database, ref: Ref) -> Head | None:
     ns = namespace_key(db, ref.namespace)
     if ns is None:
@@ -69,9 +80,7 @@ def need_message_head(db: Database, ref: Ref, message_id: str, named_as: str = "
 
 
 def create(db: Database, ref: Ref, now: int) -> Head:
-    ns = namespace_key(db, ref.namespace)
-    if ns is None:
-        ns = db.namespaces[ref.namespace] = db.rows(db.queries.namespace_add, (ref.namespace,))[0][0]
+    ns = need_namespace(db, ref)
     session = db.rows(db.queries.session_next_key, (ns,))[0][0]
     if not db.run(db.queries.session_add, (ns, ref.session, session, now)):
         # Another writer made it meanwhile (and perhaps deleted it again).

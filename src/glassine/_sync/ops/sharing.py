@@ -13,7 +13,7 @@ from ...records import Ref
 from ..database import Database
 from . import entries
 from .copying import BYTES, ROWS, entry_beside, weight
-from .heads import namespace_key
+from .heads import SHARED, namespace_key, need_namespace
 
 Row = tuple[Any, ...]
 
@@ -32,9 +32,9 @@ def page(db: Database, namespace: str, after: tuple[str, str]) -> Page:
         return Page([], None)
     found: list[tuple[Row, Row]] = []
     size = 0
-    some = db.rows(db.queries.copy_entry, (ns, entries.SHARED, *after, ROWS))
+    some = db.rows(db.queries.copy_entry, (ns, SHARED, *after, ROWS))
     for row in some:
-        extra = entry_beside(db, (ns, entries.SHARED), row, True)
+        extra = entry_beside(db, (ns, SHARED), row, True)
         found.append((tuple(row), extra))
         size += weight(row) + weight(extra)
         if size > BYTES:
@@ -50,10 +50,10 @@ def put(db: Database, namespace: str, rows: Sequence[tuple[Row, Row]], dry_run: 
     if ns is None:
         if dry_run:
             return []
-        ns = entries.need_namespace(db, ref)
+        ns = need_namespace(db, ref)
     left = []
     for (label, key, description, *rest), (body, found) in rows:
-        place = Label(ns, entries.SHARED, label)
+        place = Label(ns, SHARED, label)
         there = db.row(db.queries.entry_find, (*place, key))
         decision = "new"
         if there is not None:
@@ -77,7 +77,7 @@ def blocks(db: Database, namespace: str) -> list[Row]:
     ns = namespace_key(db, namespace)
     if ns is None:
         return []
-    return [tuple(row[:4]) for row in db.rows(db.queries.block_list, (ns, entries.SHARED))]
+    return [tuple(row[:4]) for row in db.rows(db.queries.block_list, (ns, SHARED))]
 
 
 def put_blocks(db: Database, namespace: str, rows: Sequence[Row], dry_run: bool) -> list[str]:
@@ -87,10 +87,10 @@ def put_blocks(db: Database, namespace: str, rows: Sequence[Row], dry_run: bool)
     if ns is None:
         if dry_run:
             return []
-        ns = entries.need_namespace(db, Ref(namespace, ""))
+        ns = need_namespace(db, Ref(namespace, ""))
     left = []
     for label, *row in rows:
-        place = (ns, entries.SHARED, label)
+        place = (ns, SHARED, label)
         there = db.row(db.queries.block_get, place)
         decision = "new" if there is None else judge_shared(bytes(there[0]) == bytes(row[0]), there[3])
         if decision == "diverged":
@@ -118,7 +118,7 @@ def drop(
     ns = namespace_key(db, namespace)
     left = []
     for label, key in gone if ns is not None else ():
-        place = Label(ns or 0, entries.SHARED, label)
+        place = Label(ns or 0, SHARED, label)
         there = db.row(db.queries.entry_find, (*place, key))
         if there is not None and there[2] != entries.COPIED:
             left.append((label, key))

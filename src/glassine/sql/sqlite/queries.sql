@@ -582,6 +582,9 @@ FROM quarantine WHERE ns = ?1 AND session = ?2 AND seq > ?3 ORDER BY seq LIMIT ?
 -- name: block_get
 SELECT data, origins, updated_at, change FROM block WHERE ns = ?1 AND session = ?2 AND label = ?3;
 
+-- name: block_change
+SELECT change FROM block WHERE ns = ?1 AND session = ?2 AND label = ?3;
+
 -- name: block_add
 INSERT INTO block (ns, session, label, data, origins, updated_at, change)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (ns, session, label) DO NOTHING;
@@ -611,10 +614,7 @@ INSERT INTO prompt (ns, session, ord, data, tools, sections, digest, reason, fro
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: reminder_list
-SELECT session, id, codec, data FROM overlay WHERE ns = ?1 AND kind = 2;
-
--- name: session_bump
-UPDATE session SET change = change + 1 WHERE ns = ?1 AND session = ?2 RETURNING change;
+SELECT session, id, codec, data FROM overlay WHERE ns = ?1 AND kind = 2 ORDER BY session, ord;
 
 -- name: prompt_since
 UPDATE prompt SET since = ?3

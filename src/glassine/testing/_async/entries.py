@@ -57,8 +57,10 @@ async def entries_are_found_in_any_language(store: AsyncStore) -> None:
         "releases": "described",
     }.items():
         equal(await _found(session, query), [key], f"search({query!r})")
-    for query in ("nothing", "😀", '"', "NEAR(a", "a* OR -b"):
+    for query in ("nothing", "NEAR(a", "a* OR -b"):
         equal(await _search(session, query), "No results found.", f"search({query!r})")
+    for query in ("😀", '"', "!!! ???"):
+        true((await _search(session, query)).startswith("Error: there is nothing in this query"), f"search({query!r})")
     equal((await session.block("knowledge")).content, "7 entries indexed.", "the block")
 
 

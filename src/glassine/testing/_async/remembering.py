@@ -123,6 +123,73 @@ async def lines_are_traced_and_go_with_their_message(store: AsyncStore) -> None:
     true("by the model" not in await session.freeze_prompt(), "the prompt after that")
 
 
+async def stored_blocks_are_listed_whatever_the_spec(store: AsyncStore) -> None:
+    equal(await store.session("s").stored_blocks(), [], "those of a session that is not there")
+    spec = glassine.SessionSpec().with_context("b").with_context("a").with_context("ours", scope="namespace")
+    session = store.session("s", spec)
+    for label in ("b", "ours", "a"):
+        await session.replace_block(label, f"of {label}\ud800\0")
+    await store.session("other", spec).replace_block("a", "another's")
+    found = await store.session("s").stored_blocks()
+    equal(
+        [(block.label, block.scope, block.content) for block in found],
+        [
+            ("a", "session", "of a\ud800\0"),
+            ("b", "session", "of b\ud800\0"),
+            ("ours", "namespace", "of ours\ud800\0"),
+        ],
+        "the blocks",
+    )
+    true(all(block.updated_at.tzinfo is not None for block in found), "their times are aware")
+
+
+async def a_dropped_prompt_is_frozen_anew(store: AsyncStore) -> None:
+    session, other = store.session("s", SPEC), store.session("s", SPEC)
+    equal(await session.drop_prompt(), False, "dropping nothing")
+    await session.freeze_prompt()
+    await other.freeze_prompt()
+    await session.replace_block("memory", "newer")
+    before = (await session.info()).change
+    equal((await session.drop_prompt(), await session.drop_prompt()), (True, False), "dropping it")
+    equal((await session.info()).change, before + 1, "the change number")
+    equal((await session.prompt(), await other.prompt()), (None, None), "what is frozen then")
+    true("newer" in await other.freeze_prompt(), "the next prompt")
+    equal([one.number for one in await session.prompt_history()], [1, 2], "the history")
+    loose = store.session("loose", glassine.SessionSpec().with_context("memory"))
+    await loose.freeze_prompt()
+    equal((await loose.drop_prompt(), await loose.drop_prompt()), (True, False), "one that is not stored")
+
+
+async def entries_are_listed_read_and_removed(store: AsyncStore) -> None:
+    spec = (
+        glassine.SessionSpec()
+        .with_context("notes", provider=glassine.SearchableEntries())
+        .with_context("skills", provider=glassine.SkillTable(), scope="namespace")
+        .with_context("memory")
+        .with_context("shelf", provider=_Shelf())
+    )
+    session = store.session("s", spec)
+    for label in ("notes", "skills"):
+        equal((await session.entries(label), await session.entry(label, "x")), ([], None), f"{label} at first")
+        await session.put_entry(label, "b", "東京\0", description="City")
+        await session.put_entry(label, "a", "one")
+        listed = [(entry.key, entry.description, entry.size) for entry in await session.entries(label)]
+        equal(listed, [("a", None, 3), ("b", "City", 7)], f"{label} as listed")
+        entry = await session.entry(label, "b")
+        equal(entry and entry[:4], ("b", "City", "東京\0", 7), f"an entry of {label}")
+        removed = [await session.remove_entry(label, key) for key in ("a", "a", "", "\ud800")]
+        equal(removed, [True, False, False, False], f"removing from {label}")
+        equal([entry.key for entry in await session.entries(label)], ["b"], f"{label} after that")
+    equal([entry.key for entry in await store.session("t", spec).entries("skills")], ["b"], "those of the namespace")
+    for label in ("memory", "shelf"):
+        with raises(InvalidSpecError):
+            await session.entries(label)
+        with raises(InvalidSpecError):
+            await session.entry(label, "deploy")
+        with raises(InvalidSpecError):
+            await session.remove_entry(label, "deploy")
+
+
 async def clearing_keeps_blocks_and_renders_anew(store: AsyncStore) -> None:
     session = store.session("s", SPEC)
     await session.append(says("m1", "m2"))

@@ -58,8 +58,10 @@ def entries_are_found_in_any_language(store: Store) -> None:
         "releases": "described",
     }.items():
         equal(_found(session, query), [key], f"search({query!r})")
-    for query in ("nothing", "😀", '"', "NEAR(a", "a* OR -b"):
+    for query in ("nothing", "NEAR(a", "a* OR -b"):
         equal(_search(session, query), "No results found.", f"search({query!r})")
+    for query in ("😀", '"', "!!! ???"):
+        true(_search(session, query).startswith("Error: there is nothing in this query"), f"search({query!r})")
     equal(session.block("knowledge").content, "7 entries indexed.", "the block")
 
 

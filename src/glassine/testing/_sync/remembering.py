@@ -124,6 +124,73 @@ def lines_are_traced_and_go_with_their_message(store: Store) -> None:
     true("by the model" not in session.freeze_prompt(), "the prompt after that")
 
 
+def stored_blocks_are_listed_whatever_the_spec(store: Store) -> None:
+    equal(store.session("s").stored_blocks(), [], "those of a session that is not there")
+    spec = glassine.SessionSpec().with_context("b").with_context("a").with_context("ours", scope="namespace")
+    session = store.session("s", spec)
+    for label in ("b", "ours", "a"):
+        session.replace_block(label, f"of {label}\ud800\0")
+    store.session("other", spec).replace_block("a", "another's")
+    found = store.session("s").stored_blocks()
+    equal(
+        [(block.label, block.scope, block.content) for block in found],
+        [
+            ("a", "session", "of a\ud800\0"),
+            ("b", "session", "of b\ud800\0"),
+            ("ours", "namespace", "of ours\ud800\0"),
+        ],
+        "the blocks",
+    )
+    true(all(block.updated_at.tzinfo is not None for block in found), "their times are aware")
+
+
+def a_dropped_prompt_is_frozen_anew(store: Store) -> None:
+    session, other = store.session("s", SPEC), store.session("s", SPEC)
+    equal(session.drop_prompt(), False, "dropping nothing")
+    session.freeze_prompt()
+    other.freeze_prompt()
+    session.replace_block("memory", "newer")
+    before = session.info().change
+    equal((session.drop_prompt(), session.drop_prompt()), (True, False), "dropping it")
+    equal(session.info().change, before + 1, "the change number")
+    equal((session.prompt(), other.prompt()), (None, None), "what is frozen then")
+    true("newer" in other.freeze_prompt(), "the next prompt")
+    equal([one.number for one in session.prompt_history()], [1, 2], "the history")
+    loose = store.session("loose", glassine.SessionSpec().with_context("memory"))
+    loose.freeze_prompt()
+    equal((loose.drop_prompt(), loose.drop_prompt()), (True, False), "one that is not stored")
+
+
+def entries_are_listed_read_and_removed(store: Store) -> None:
+    spec = (
+        glassine.SessionSpec()
+        .with_context("notes", provider=glassine.SearchableEntries())
+        .with_context("skills", provider=glassine.SkillTable(), scope="namespace")
+        .with_context("memory")
+        .with_context("shelf", provider=_Shelf())
+    )
+    session = store.session("s", spec)
+    for label in ("notes", "skills"):
+        equal((session.entries(label), session.entry(label, "x")), ([], None), f"{label} at first")
+        session.put_entry(label, "b", "東京\0", description="City")
+        session.put_entry(label, "a", "one")
+        listed = [(entry.key, entry.description, entry.size) for entry in session.entries(label)]
+        equal(listed, [("a", None, 3), ("b", "City", 7)], f"{label} as listed")
+        entry = session.entry(label, "b")
+        equal(entry and entry[:4], ("b", "City", "東京\0", 7), f"an entry of {label}")
+        removed = [session.remove_entry(label, key) for key in ("a", "a", "", "\ud800")]
+        equal(removed, [True, False, False, False], f"removing from {label}")
+        equal([entry.key for entry in session.entries(label)], ["b"], f"{label} after that")
+    equal([entry.key for entry in store.session("t", spec).entries("skills")], ["b"], "those of the namespace")
+    for label in ("memory", "shelf"):
+        with raises(InvalidSpecError):
+            session.entries(label)
+        with raises(InvalidSpecError):
+            session.entry(label, "deploy")
+        with raises(InvalidSpecError):
+            session.remove_entry(label, "deploy")
+
+
 def clearing_keeps_blocks_and_renders_anew(store: Store) -> None:
     session = store.session("s", SPEC)
     session.append(says("m1", "m2"))
