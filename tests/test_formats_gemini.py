@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from glassine import InvalidMessageError
@@ -161,6 +161,7 @@ def test_pictures_of_results_stand_behind_all_results() -> None:
 models = st.sampled_from([OLD, NEW])
 
 
+@settings(max_examples=50)
 @given(histories, models)
 def test_nothing_that_can_be_stored_makes_it_raise(history: list[Message], model: str) -> None:
     def made() -> str:
@@ -191,12 +192,14 @@ def test_parts_that_were_sent_stay_as_they_were(history: list[Message], cut: int
     assert new[: len(old)] == old
 
 
+@settings(max_examples=50)
 @given(tidy_histories(), models)
 def test_a_tidy_history_comes_back_from_its_request(history: list[Message], model: str) -> None:
     back = gemini.from_request(gemini.to_request(history, system="s", model=model).arguments)
     assert [(message.role, message.parts) for message in back] == [(message.role, message.parts) for message in history]
 
 
+@settings(max_examples=50)
 @given(histories, models)
 def test_a_request_read_and_written_again_is_the_same(history: list[Message], model: str) -> None:
     first = gemini.to_request(repair([*history, user("on")]).messages, model=model).arguments

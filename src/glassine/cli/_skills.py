@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import click
@@ -26,6 +27,8 @@ TABLE: Final = "table"
 SHARED: Final = "glassine-cli"
 """The name of a session that is only spoken through, when skills of a namespace are looked at: nothing is stored in
 it."""
+_NO_TEXTS = ("url_or_store", "prefix", "keys", "writable", "retry_config", "client_options", "credential_provider")
+"""What SkillBucket takes beside the options of a store that are texts."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -77,10 +80,10 @@ class Table:
 class Place:
     """SOURCE, and the options that say more of it."""
 
-    source: str
+    source: str = field(repr=False)
     prefix: str
     endpoint: str | None
-    options: tuple[str, ...]
+    options: tuple[str, ...] = field(repr=False)
     session: str | None
     label: str | None
 
@@ -98,6 +101,8 @@ class Place:
             with self._table(settings(), writing) as shelf:
                 yield shelf
         else:
+            if not writing and not Path(self.source).is_dir():
+                raise MissingError(f"there is no folder {self.source}")
             yield glassine.SkillDirectory(self.source, writable=True)
 
     def _bucket(self) -> Shelf:
@@ -106,8 +111,8 @@ class Place:
             name, equals, value = option.partition("=")
             if not name or not equals:  # what was given is not shown: it may be a secret
                 raise MisuseError("--option has the form KEY=VALUE")
-            if name in ("url_or_store", "prefix", "keys", "writable"):
-                raise MisuseError(f"{name!r} is no option of a bucket")
+            if name in _NO_TEXTS:
+                raise MisuseError(f"{name!r} cannot be given as --option")
             options[name] = value
         return glassine.SkillBucket(self.source, prefix=self.prefix, writable=True, **options)
 

@@ -13,7 +13,8 @@ from urllib.parse import unquote
 from ..errors import GlassineError, ProviderError
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_QUERY = re.compile(r"(https?://[^\s?]*)\?[^\s)]*")
+_QUERY = re.compile(r"([A-Za-z][\w+.-]*://[^\s?\"]*)\?[^\s)\"]*")
+_USER = re.compile(r"([A-Za-z][\w+.-]*://)[^\s/\"]*@")
 _CODE = re.compile(r"<Code>([A-Za-z]+)</Code>")
 _GENERIC = re.compile(r"^Generic \w+ error: ")
 _DENIED = re.compile(r"status code: 40[13]\b")  # what a listing is refused with has no error class of its own
@@ -113,7 +114,7 @@ def reason_of(error: Exception) -> str:
     if kind in ("AlreadyExistsError", "PreconditionError"):
         return "somebody else changed it at the same time; nothing was written"
     line = text.partition("\n")[0]
-    for pattern, kept in ((_GENERIC, ""), (_XML, ""), (_QUERY, r"\1"), (_TRIED, "")):
+    for pattern, kept in ((_GENERIC, ""), (_XML, ""), (_QUERY, r"\1"), (_USER, r"\1"), (_TRIED, "")):
         line = pattern.sub(kept, line)
     line = line if len(line) <= 300 else line[:299] + "…"
     return f"{line.strip()} ({code})" if code else line.strip() or kind
