@@ -122,10 +122,13 @@ def test_blocks_are_edited(run: Run, store: glassine.Store, tmp_path: Path, monk
         (tmp_path / "editor.py").write_text(f"import sys, os, pathlib\nfile = pathlib.Path(sys.argv[1])\n{script}\n")
         monkeypatch.setenv("VISUAL", f"{sys.executable} {tmp_path / 'editor.py'}")
 
-    editor("file.write_bytes(file.read_bytes().replace(b'tea', b'coffee') + b'\\n')")
+    editor("file.write_bytes(file.read_bytes().replace(b'tea', b'coffee'))")
     run("blocks", "chat", "memory", "--edit")
     assert chat.block("memory").content == "Likes coffee.\n東京に住む"
     assert [one.message_id for one in chat.block_lines("memory")] == [None, "a"]
+    for script in ("pass", "os.utime(file, (1, 1))", "file.write_bytes(b'caf\\xe9')"):
+        editor(script)
+        assert "'memory'" in run("blocks", "chat", "memory", "--edit", code=1).stderr
     editor("pass")
     assert "left as it is" in run("blocks", "chat", "memory", "--edit", code=1).stderr
     editor(
@@ -164,6 +167,7 @@ def test_hostile_blocks_are_shown(run: Run, store: glassine.Store) -> None:
     chat = store.session("hostile", spec)
     chat.replace_block(label, HOSTILE)
     chat.refresh_prompt(HOSTILE)
+    run("blocks", "hostile", label, "--edit", code=1)
     for argv in (
         ["blocks", "hostile"],
         ["blocks", "hostile", label],

@@ -14,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import glassine
 from glassine.cli import main
 from tests.made_transcripts import SESSION, coding
 
@@ -28,7 +29,11 @@ def help_of(*argv: str) -> str:
 
 def chapter() -> str:
     """The chapter with the help of all commands, as it should be."""
-    names = [(), *((name,) for name in main.list_commands(click.Context(main)))]
+    names: list[tuple[str, ...]] = [()]
+    for name in main.list_commands(click.Context(main)):
+        command = main.commands[name]
+        inner = command.list_commands(click.Context(command)) if isinstance(command, click.Group) else []
+        names += [(name,), *((name, below) for below in inner)]
     blocks = [f"### {' '.join(('glassine', *name))}\n\n```text\n{help_of(*name)}\n```\n" for name in names]
     return f"{HEADING}\n" + "\n".join(blocks)
 
@@ -43,11 +48,12 @@ def test_the_help_in_the_docs_is_the_real_one() -> None:
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """The names of fields, without what the fields `metadata` (anything) and `tokens` (families) hold."""
+    """The names of fields, without what the fields `metadata` (anything), `tokens` (families) and `inputSchema` (JSON
+    Schema) hold."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
-            if key not in ("metadata", "tokens"):
+            if key not in ("metadata", "tokens", "inputSchema"):
                 yield from names_in(inner)
     elif isinstance(value, list):
         for inner in value:
@@ -59,6 +65,10 @@ def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
     path = coding().write(tmp_path / f"{SESSION}.jsonl")
     path.write_text(path.read_text("utf-8") + '{"type":', "utf-8")
     database = str(tmp_path / "g.db")
+    with glassine.open(database) as store:
+        spec = glassine.SessionSpec().with_context("memory").with_cached_prompt()
+        store.session("memory", spec).append_block("memory", "x")
+        store.session("memory", spec).freeze_prompt()
     found = set()
     for argv in (
         ["import", str(path), str(tmp_path / "missing")],
@@ -67,15 +77,26 @@ def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
         ["search", "build"],
         ["tokens", SESSION],
         ["tokens", str(path)],
+        ["blocks", "memory"],
+        ["blocks", "memory", "memory", "--lines"],
+        ["prompt", "memory", "--history"],
+        ["prompt", "memory"],
+        ["prompt", "memory", "--drop", "--yes"],
+        ["skills", "put", "table", "k", str(path)],
+        ["skills", "list", "table"],
+        ["skills", "get", "table", "k"],
+        ["skills", "rm", "table", "k"],
         ["verify"],
         ["reindex"],
         ["info"],
     ):
         result = CliRunner().invoke(main, [*argv, "--db", database, "--json"])
-        whole = argv[0] in ("import", "tokens", "verify", "reindex", "info")
+        whole = argv[0] in ("import", "tokens", "verify", "reindex", "info") or bool(
+            {"--lines", "--drop", "put", "get"}.intersection(argv) or argv == ["prompt", "memory"]
+        )
         texts = [result.stdout] if whole else result.stdout.splitlines()
         found |= {name for text in texts for name in names_in(json.loads(text))}
-    assert {"leafAt", "onPath", "dryRun", "engineVersion", "leftOut", "count", "excerpt", "exact"} <= found
+    assert {"leafAt", "onPath", "dryRun", "engineVersion", "leftOut", "count", "excerpt", "exact", "inputSchema", "replaced"} <= found
     assert found - documented == set()
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from ._ids import RESERVED_PREFIX
 from .handles import names_original
+from .marking import by_message, replaced
 from .messages import Message, calls, results
+from .overlays import Overlay
 from .redaction import is_redacted
 
 # The states of the AI SDK's tool parts, and what other clients call theirs.
@@ -63,6 +65,30 @@ def starts_turn(message: Message) -> bool:
     """Whether a message opens a turn: a user message that is more than tool results."""
     answered = {result.part for result in results(message)}
     return message.role == "user" and len(answered) < len(message.parts)
+
+
+def as_stored(incoming: Sequence[Message], path: Sequence[Message], overlays: Sequence[Overlay]) -> list[Message]:
+    """A client's list without what a view laid over the conversation: reminders go, and where a result has the text of
+    a marker, it is the stored result that the marker lies over."""
+    markers = by_message(overlays)
+    beneath = {
+        (result.id, markers[message.id][result.id].text): result.output
+        for message in path
+        if message.id in markers
+        for result in results(message)
+        if result.id in markers[message.id]
+    }
+    told = {overlay.text for overlay in overlays if overlay.kind == "reminder"}
+    if not beneath and not told:
+        return list(incoming)
+    found = []
+    for message in incoming:
+        if message.role == "user" and message.text in told and len(message.parts) == 1:
+            continue
+        shown = {result.id: result.output for result in results(message) if isinstance(result.output, str)}
+        outputs = {id: beneath[id, text] for id, text in shown.items() if (id, text) in beneath}
+        found.append(replaced(message, outputs))
+    return found
 
 
 def reconcile(path: Sequence[Message], incoming: Sequence[Message]) -> Reconciled:

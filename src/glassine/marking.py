@@ -63,8 +63,8 @@ def by_message(overlays: Iterable[Overlay]) -> dict[str, dict[str, Overlay]]:
     return found
 
 
-def replaced(message: Message, texts: Mapping[str, str]) -> Message:
-    """The message with the outputs of these calls (id → text) replaced; itself if it has no result of them."""
+def replaced(message: Message, texts: Mapping[str, Any]) -> Message:
+    """The message with the outputs of these calls (by id) replaced; itself if it has no result of them."""
     places = {result.part: texts[result.id] for result in results(message) if result.id in texts}
     if not places:
         return message

@@ -143,13 +143,16 @@ def _write(session: glassine.Session, label: str, before: str, change: Change) -
         write = session.append_block if change.append else session.replace_block
         write(label, change.text)
         return
-    edited = click.edit(before, extension=".md")
-    if edited is None or edited == before:
+    try:
+        edited = click.edit(before, extension=".md")
+    except UnicodeError as error:  # lone surrogates in the block, or what the editor wrote
+        raise CommandError(f"{label!r} cannot be edited as UTF-8: {error}") from error
+    # A file ends with a line break; a block has one only if it had one.
+    text = edited if edited is None or before.endswith("\n") else edited.removesuffix("\n")
+    if text is None or text == before:
         raise CommandError(f"{label!r} was left as it is: nothing was changed in the editor")
-    # Editors end a file with a line break; a block has one only if it had one.
-    text = edited if before.endswith("\n") else edited.removesuffix("\n")
     if session.block(label).content != before:
-        print_raw(edited)
+        print_raw(text)
         raise CommandError(
             f"{label!r} was written by another meanwhile; nothing was written",
             "What you wrote is on stdout.",

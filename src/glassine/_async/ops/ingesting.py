@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...drafting import draft
-from ...ingesting import Append, reconcile
+from ...ingesting import Append, as_stored, reconcile
 from ...messages import Message
 from ...records import Ingested, Named, Ref
 from ..database import AsyncDatabase
 from .appending import append
 from .editing import update
 from .heads import find_head, find_node
-from .reading import history
+from .reading import history, list_overlays
 
 
 async def ingest(db: AsyncDatabase, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
@@ -28,7 +28,9 @@ async def ingest(db: AsyncDatabase, ref: Ref, incoming: Sequence[Message], now: 
             and await find_node(db, head, message.id) is None
         }
     incoming = [message for message in incoming if message.id not in deleted]
-    plan = reconcile(await history(db, ref, None, True), incoming)
+    path = await history(db, ref, None, True)
+    incoming = as_stored(incoming, path, [] if head is None else await list_overlays(db, head))
+    plan = reconcile(path, incoming)
     appended, updated = [], []
     for step in plan.steps:
         if isinstance(step, Append):

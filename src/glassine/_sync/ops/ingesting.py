@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...drafting import draft
-from ...ingesting import Append, reconcile
+from ...ingesting import Append, as_stored, reconcile
 from ...messages import Message
 from ...records import Ingested, Named, Ref
 from ..database import Database
 from .appending import append
 from .editing import update
 from .heads import find_head, find_node
-from .reading import history
+from .reading import history, list_overlays
 
 
 def ingest(db: Database, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
@@ -28,7 +28,9 @@ def ingest(db: Database, ref: Ref, incoming: Sequence[Message], now: int) -> Ing
             if db.rows(db.queries.tombstone_has, (*key, message.id)) and find_node(db, head, message.id) is None
         }
     incoming = [message for message in incoming if message.id not in deleted]
-    plan = reconcile(history(db, ref, None, True), incoming)
+    path = history(db, ref, None, True)
+    incoming = as_stored(incoming, path, [] if head is None else list_overlays(db, head))
+    plan = reconcile(path, incoming)
     appended, updated = [], []
     for step in plan.steps:
         if isinstance(step, Append):

@@ -378,6 +378,31 @@ async def reminders_tell_the_newest_and_go_with_their_source(store: AsyncStore) 
     true("SECRET" not in shown and "SECRET" not in repr(await session.overlays()), "after the redaction")
 
 
+async def a_client_hands_back_what_it_was_shown(store: AsyncStore) -> None:
+    day = {"now": "Monday"}
+
+    class Calendar:
+        def get(self) -> str:
+            return day["now"]
+
+    spec = glassine.SessionSpec().with_context("skills", provider=_Shelf()).with_cached_prompt()
+    session = store.session("s", spec.with_context("date", provider=Calendar(), when_changed="remind"))
+    await session.append(say("u1"))
+    await session.view()
+    await _use(session, "load_context", "c1", "deploy")
+    await session.append(say("u2"))
+    await session.unload_skill("skills", "deploy")
+    day["now"] = "Tuesday"
+    shown = [message.to_dict() for message in (await session.view()).messages]
+    true("Tuesday" in repr(shown) and "[skill unloaded: deploy]" in repr(shown), "what is shown")
+    before = await session.history(raw=True)
+    for message in shown:
+        del message["id"]  # some clients drop ids
+    done = await session.ingest([*shown, {"role": "user", "parts": [{"type": "text", "text": "and now?"}]}])
+    after = await session.history(raw=True)
+    equal((after[:-1], len(done.appended), after[-1].text), (before, 1, "and now?"), "what is stored then")
+
+
 async def tools_are_there_though_a_provider_is_not(store: AsyncStore) -> None:
     class Gone:
         def get(self) -> str:

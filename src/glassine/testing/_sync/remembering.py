@@ -379,6 +379,31 @@ def reminders_tell_the_newest_and_go_with_their_source(store: Store) -> None:
     true("SECRET" not in shown and "SECRET" not in repr(session.overlays()), "after the redaction")
 
 
+def a_client_hands_back_what_it_was_shown(store: Store) -> None:
+    day = {"now": "Monday"}
+
+    class Calendar:
+        def get(self) -> str:
+            return day["now"]
+
+    spec = glassine.SessionSpec().with_context("skills", provider=_Shelf()).with_cached_prompt()
+    session = store.session("s", spec.with_context("date", provider=Calendar(), when_changed="remind"))
+    session.append(say("u1"))
+    session.view()
+    _use(session, "load_context", "c1", "deploy")
+    session.append(say("u2"))
+    session.unload_skill("skills", "deploy")
+    day["now"] = "Tuesday"
+    shown = [message.to_dict() for message in session.view().messages]
+    true("Tuesday" in repr(shown) and "[skill unloaded: deploy]" in repr(shown), "what is shown")
+    before = session.history(raw=True)
+    for message in shown:
+        del message["id"]  # some clients drop ids
+    done = session.ingest([*shown, {"role": "user", "parts": [{"type": "text", "text": "and now?"}]}])
+    after = session.history(raw=True)
+    equal((after[:-1], len(done.appended), after[-1].text), (before, 1, "and now?"), "what is stored then")
+
+
 def tools_are_there_though_a_provider_is_not(store: Store) -> None:
     class Gone:
         def get(self) -> str:
