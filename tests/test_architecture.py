@@ -29,16 +29,18 @@ FLOORS = {
     VALUES: "messages errors urls _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
     "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
-    "redaction handles pairing rules skills spec front_matter entries pricing calibration summarising extracting "
-    "overflow binding marking origins loading reminding originals thinking hints explaining showing dialects",
-    STORAGE: "providers _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* _async.engine "
-    "_async.postgres*",
+    "redaction handles pairing rules skills spec front_matter entries pricing overflow binding marking origins loading "
+    "reminding originals thinking hints explaining showing dialects",
+    STORAGE: "providers _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* "
+    "_async.engine _async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",
     FACADE: "__init__ __main__",
 }
 # What the edges may import beside themselves: the library as any user sees it.
-PUBLIC = {"glassine"} | {f"glassine.{name}" for name in ("messages", "errors", "tokens", "transcripts", "urls", "rules", "models")}
+PUBLIC = {"glassine"} | {
+    f"glassine.{name}" for name in ("messages", "errors", "tokens", "transcripts", "urls", "rules", "models")
+}
 # Pure code that stands beside the rest of its floor: it may import values and itself, nothing else.
 VALUES_ONLY = {"formats", "rules"}
 

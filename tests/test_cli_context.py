@@ -291,6 +291,7 @@ def test_a_table_belongs_to_the_namespace_or_to_a_session(run: Run, store: glass
     assert run("skills", "get", "table", "k", "--session", "chat").stdout == "mine\n"
     assert run("skills", "get", "table", "k", "--label", "team").stdout == "theirs\n"
     assert [info.id for info in store.sessions()] == ["chat-1"]
+    assert "--description" in run("skills", "put", "table", "k", "-", stdin="---\nname: k\n---\nx").stderr
     run("skills", "list", "table", "--session", "nobody", code=3)
 
 

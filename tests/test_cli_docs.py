@@ -96,7 +96,8 @@ def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
         )
         texts = [result.stdout] if whole else result.stdout.splitlines()
         found |= {name for text in texts for name in names_in(json.loads(text))}
-    assert {"leafAt", "onPath", "dryRun", "engineVersion", "leftOut", "count", "excerpt", "exact", "inputSchema", "replaced"} <= found
+    assert {"leafAt", "onPath", "dryRun", "engineVersion", "leftOut", "count", "excerpt", "exact"} <= found
+    assert {"lines", "frozenAt", "inputSchema", "dropped", "replaced", "removed"} <= found
     assert found - documented == set()
 
 

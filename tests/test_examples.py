@@ -69,15 +69,20 @@ def test_scripted_memory_as_a_program() -> None:
         assert "Unloaded: deploy-checklist" in done.stdout
 
 
-REMEMBERS = [Text("I will note that."), Call("set_context", {"label": "memory", "content": "The user likes tea."})]
-LOADS = [Call("load_context", {"label": "skills", "key": "tea"})]
+REMEMBERS: list[Text | Call] = [
+    Text("I will note that."),
+    Call("set_context", {"label": "memory", "content": "The user likes tea."}),
+]
+LOADS: list[Text | Call] = [Call("load_context", {"label": "skills", "key": "tea"})]
 
 
 def test_anthropic_agent(tmp_path: Path) -> None:
     """Memory is written, a skill is loaded, and the next run, on the refreshed prompt, knows both."""
     example = load("anthropic_agent")
-    with FakeProvider(answers=[REMEMBERS, LOADS, Text("Noted.")]) as fake:
-        client = anthropic.Anthropic(base_url=fake.anthropic_url, api_key="any")
+    with (
+        FakeProvider(answers=[REMEMBERS, LOADS, Text("Noted.")]) as fake,
+        anthropic.Anthropic(base_url=fake.anthropic_url, api_key="any") as client,
+    ):
         with glassine.open(tmp_path / "agent.db") as store:
             session = store.session("chat", example.spec(EXAMPLES / "skills"))
             assert example.run(session, client, "Remember that I like tea.", "claude-sonnet-5") == "Noted."

@@ -42,7 +42,7 @@ def main() -> None:
       0  everything is fine
       1  problems were found; nothing was found, or could be imported
       2  the command was called in a wrong way
-      3  no such session, message or database
+      3  no such session, message, block, skill or database
       4  the database cannot be used (busy, full, newer, not ours)
     """
 

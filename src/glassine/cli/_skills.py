@@ -29,6 +29,7 @@ SHARED: Final = "glassine-cli"
 it."""
 _NO_TEXTS = ("url_or_store", "prefix", "keys", "writable", "retry_config", "client_options", "credential_provider")
 """What SkillBucket takes beside the options of a store that are texts."""
+_FENCE = re.compile(r"---[ \t]*\r?\n")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -251,6 +252,8 @@ def put(place: Place, key: str, file: str, description: str | None) -> None:
     give --description. --json prints one object.
     """
     text = content(file)
+    if place.source == TABLE and description is None and _FENCE.match(text):
+        note("front matter is stored as text in a table; its description is what --description says")
     with place.open(writing=True) as shelf:
         replaced = shelf.set(key, text, description)
     if settings().json:
