@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._spool import Spool
-from ..blocks import Scope
 from ..copying import Original, State
 from ..drafting import Draft
 from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
 from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
-from ..marking import Laying
 from ..messages import Message
-from ..origins import Line
 from ..overlays import Overlay
-from ..prompt import Draft as PromptDraft
-from ..prompt import Freezing, Prompt
 from ..records import (
     Deletion,
     Event,
@@ -32,7 +27,6 @@ from ..records import (
     Usage,
 )
 from ..searching import Query
-from ..showing import Seen
 from .database import AsyncDriver
 from .ops import (
     appending,
@@ -50,6 +44,14 @@ from .ops import (
     sessions,
     sharing,
 )
+
+if TYPE_CHECKING:
+    from ..blocks import Scope
+    from ..marking import Laying
+    from ..origins import Line
+    from ..prompt import Draft as PromptDraft
+    from ..prompt import Freezing, Prompt
+    from ..showing import Seen
 
 
 class AsyncEngine:

@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from .. import _json
 from .._ids import RESERVED_PREFIX, check_id, is_id
-from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
-from ..entries import Entry, EntryInfo
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
-from ..explaining import Explanation
-from ..hints import Retention
 from ..indexing import count
-from ..loading import Loaded
 from ..messages import Message, MessageLike, Role, from_micros, to_micros
-from ..models import Model
-from ..origins import Line
 from ..overlays import Overlay
-from ..prompt import Freezing, Prompt
 from ..records import (
     Check,
     Deletion,
@@ -40,14 +32,22 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
-from ..spec import SessionSpec, block_spec
 from ..tokens import TokenCounter
-from ..view import View
-from .context import AsyncContext, AsyncTool
-from .recording import AsyncRecording, record, run_tools
-from .viewing import Wanted, look
 
+# What a program needs that only reads and writes messages is loaded with this module, the rest when it is asked for.
 if TYPE_CHECKING:
+    from ..blocks import Block, Scope, WhenChanged
+    from ..entries import Entry, EntryInfo
+    from ..explaining import Explanation
+    from ..hints import Retention
+    from ..loading import Loaded
+    from ..models import Model
+    from ..origins import Line
+    from ..prompt import Freezing, Prompt
+    from ..spec import SessionSpec
+    from ..view import View
+    from .context import AsyncContext, AsyncTool
+    from .recording import AsyncRecording
     from .store import AsyncStore
 
 ACTIVE: Final = "active leaf"
@@ -69,7 +69,9 @@ class AsyncSession:
         self._engine = store._engine
         self._ref = Ref(store.namespace_name, self.id)
         self._has_prompt = spec is not None
-        self._context = AsyncContext(store._engine, self._ref, spec or SessionSpec(), store.now, store.new_id)
+        self._made: AsyncContext | None = None
+        if spec is not None:
+            self._make_context(spec)  # what is wrong with it shows here
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} in {self.store!r}>"
@@ -106,7 +108,8 @@ class AsyncSession:
         if messages:
             drafts = [_draft(item) for item in messages]
             await self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
-            await self._context.stored(messages)
+            if self._made is not None:
+                await self._made.stored(messages)
         return messages[0] if single else messages
 
     async def update(self, message: MessageLike) -> Message:
@@ -130,7 +133,8 @@ class AsyncSession:
         """
         incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
         done = await self._engine.ingest(self._ref, incoming, self.store.now())
-        await self._context.stored(incoming)
+        if self._made is not None:
+            await self._made.stored(incoming)
         return done
 
     async def delete(self, ids: Place | Iterable[Place]) -> int:
@@ -151,7 +155,8 @@ class AsyncSession:
         MessageNotFoundError for an id that is not there.
         """
         dropped = await self._engine.redact(self._ref, _id(id), _remake, self.store.now())
-        self._context.thaw()
+        if self._made is not None:
+            self._made.thaw()
         return tuple(dropped)
 
     async def clear(self) -> int:
@@ -159,10 +164,12 @@ class AsyncSession:
 
         A frozen prompt is rendered anew.
         """
-        frozen = await self._context.frozen()
+        frozen = None if self._made is None else await self._made.frozen()
         deleted = await self._engine.clear(self._ref, self.store.now())
-        if frozen is not None:
-            await self._context.refresh("cleared")
+        if self._made is not None:
+            self._made.thaw()
+            if frozen is not None:
+                await self._made.refresh("cleared")
         return deleted
 
     async def switch(self, leaf: Place) -> str:
@@ -386,6 +393,8 @@ class AsyncSession:
     ) -> None:
         """Add a block to this session object; see `SessionSpec.with_context`. The frozen prompt shows it after
         `refresh_prompt`; the tools can use it at once. Raises InvalidSpecError for a label that is taken."""
+        from ..spec import block_spec
+
         self._context.add(block_spec(label, text, provider, description, max_tokens, scope, when_changed))
         self._has_prompt = True
 
@@ -468,6 +477,8 @@ class AsyncSession:
         should cache the prompt: "short", "long", or "none". `facts` replaces what is known of the model
         (`glassine.models.facts` makes them), `route` names the way by which its provider is reached.
         """
+        from .viewing import Wanted, look
+
         return await look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), True)
 
     async def preview(
@@ -480,6 +491,8 @@ class AsyncSession:
         route: str | None = None,
     ) -> View:
         """The view as `view` would make it, without writing anything."""
+        from .viewing import Wanted, look
+
         return await look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), False)
 
     async def explain(self, model: str | None = None, *, leaf: Place | None = None) -> Explanation:
@@ -495,6 +508,8 @@ class AsyncSession:
         was appended meanwhile; on another it makes a branch. Without a view it goes below the active leaf, and when the
         request was begun is not known. Raises InvalidMessageError for what is no reply.
         """
+        from .recording import record
+
         return await record(self, response, view)
 
     def record_stream(self, events: Any, *, view: View | None = None) -> AsyncRecording:
@@ -502,6 +517,8 @@ class AsyncSession:
 
         What came so far is stored now and then, so that a crash or an interruption keeps it. `run()` takes in all.
         """
+        from .recording import AsyncRecording
+
         return AsyncRecording(self, events, view)
 
     async def run_tools(self, reply: Message) -> list[Message]:
@@ -509,6 +526,8 @@ class AsyncSession:
 
         Calls of other tools are passed over. Never raises for what a tool says is wrong: that is in its result.
         """
+        from .recording import run_tools
+
         return await run_tools(self, reply)
 
     # -- beside the tree --------------------------------------------------------------------------------------------
@@ -591,6 +610,20 @@ class AsyncSession:
         return Check(1, messages, tuple(problems))
 
     # -- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _context(self) -> AsyncContext:
+        if self._made is None:
+            from ..spec import SessionSpec
+
+            return self._make_context(SessionSpec())
+        return self._made
+
+    def _make_context(self, spec: SessionSpec) -> AsyncContext:
+        from .context import AsyncContext
+
+        self._made = AsyncContext(self._engine, self._ref, spec, self.store.now, self.store.new_id)
+        return self._made
 
     def _usage_row(self, usage: Usage) -> Usage:
         id = check_id("usage", usage.id) if usage.id else self.store.new_id()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from .._drivers import AsyncOpening, AsyncSQLiteDriver
 from .._ids import check_id
@@ -22,12 +22,14 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
-from ..spec import SessionSpec
 from ..urls import Location, is_postgres, parse
 from .copying import AsyncCopying
 from .database import AsyncDriver
 from .engine import AsyncEngine
 from .session import AsyncSession
+
+if TYPE_CHECKING:
+    from ..spec import SessionSpec
 
 T = TypeVar("T")
 

@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from .. import _json
 from .._ids import RESERVED_PREFIX, check_id, is_id
-from ..blocks import Block, Scope, WhenChanged
 from ..content import Kind
 from ..drafting import Draft, draft
-from ..entries import Entry, EntryInfo
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
-from ..explaining import Explanation
-from ..hints import Retention
 from ..indexing import count
-from ..loading import Loaded
 from ..messages import Message, MessageLike, Role, from_micros, to_micros
-from ..models import Model
-from ..origins import Line
 from ..overlays import Overlay
-from ..prompt import Freezing, Prompt
 from ..records import (
     Check,
     Deletion,
@@ -41,14 +33,22 @@ from ..records import (
     Usage,
 )
 from ..redaction import redacted
-from ..spec import SessionSpec, block_spec
 from ..tokens import TokenCounter
-from ..view import View
-from .context import Context, Tool
-from .recording import Recording, record, run_tools
-from .viewing import Wanted, look
 
+# What a program needs that only reads and writes messages is loaded with this module, the rest when it is asked for.
 if TYPE_CHECKING:
+    from ..blocks import Block, Scope, WhenChanged
+    from ..entries import Entry, EntryInfo
+    from ..explaining import Explanation
+    from ..hints import Retention
+    from ..loading import Loaded
+    from ..models import Model
+    from ..origins import Line
+    from ..prompt import Freezing, Prompt
+    from ..spec import SessionSpec
+    from ..view import View
+    from .context import Context, Tool
+    from .recording import Recording
     from .store import Store
 
 ACTIVE: Final = "active leaf"
@@ -70,7 +70,9 @@ class Session:
         self._engine = store._engine
         self._ref = Ref(store.namespace_name, self.id)
         self._has_prompt = spec is not None
-        self._context = Context(store._engine, self._ref, spec or SessionSpec(), store.now, store.new_id)
+        self._made: Context | None = None
+        if spec is not None:
+            self._make_context(spec)  # what is wrong with it shows here
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} in {self.store!r}>"
@@ -107,7 +109,8 @@ class Session:
         if messages:
             drafts = [_draft(item) for item in messages]
             self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
-            self._context.stored(messages)
+            if self._made is not None:
+                self._made.stored(messages)
         return messages[0] if single else messages
 
     def update(self, message: MessageLike) -> Message:
@@ -131,7 +134,8 @@ class Session:
         """
         incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
         done = self._engine.ingest(self._ref, incoming, self.store.now())
-        self._context.stored(incoming)
+        if self._made is not None:
+            self._made.stored(incoming)
         return done
 
     def delete(self, ids: Place | Iterable[Place]) -> int:
@@ -152,7 +156,8 @@ class Session:
         MessageNotFoundError for an id that is not there.
         """
         dropped = self._engine.redact(self._ref, _id(id), _remake, self.store.now())
-        self._context.thaw()
+        if self._made is not None:
+            self._made.thaw()
         return tuple(dropped)
 
     def clear(self) -> int:
@@ -160,10 +165,12 @@ class Session:
 
         A frozen prompt is rendered anew.
         """
-        frozen = self._context.frozen()
+        frozen = None if self._made is None else self._made.frozen()
         deleted = self._engine.clear(self._ref, self.store.now())
-        if frozen is not None:
-            self._context.refresh("cleared")
+        if self._made is not None:
+            self._made.thaw()
+            if frozen is not None:
+                self._made.refresh("cleared")
         return deleted
 
     def switch(self, leaf: Place) -> str:
@@ -387,6 +394,8 @@ class Session:
     ) -> None:
         """Add a block to this session object; see `SessionSpec.with_context`. The frozen prompt shows it after
         `refresh_prompt`; the tools can use it at once. Raises InvalidSpecError for a label that is taken."""
+        from ..spec import block_spec
+
         self._context.add(block_spec(label, text, provider, description, max_tokens, scope, when_changed))
         self._has_prompt = True
 
@@ -469,6 +478,8 @@ class Session:
         should cache the prompt: "short", "long", or "none". `facts` replaces what is known of the model
         (`glassine.models.facts` makes them), `route` names the way by which its provider is reached.
         """
+        from .viewing import Wanted, look
+
         return look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), True)
 
     def preview(
@@ -481,6 +492,8 @@ class Session:
         route: str | None = None,
     ) -> View:
         """The view as `view` would make it, without writing anything."""
+        from .viewing import Wanted, look
+
         return look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), False)
 
     def explain(self, model: str | None = None, *, leaf: Place | None = None) -> Explanation:
@@ -496,6 +509,8 @@ class Session:
         was appended meanwhile; on another it makes a branch. Without a view it goes below the active leaf, and when the
         request was begun is not known. Raises InvalidMessageError for what is no reply.
         """
+        from .recording import record
+
         return record(self, response, view)
 
     def record_stream(self, events: Any, *, view: View | None = None) -> Recording:
@@ -503,6 +518,8 @@ class Session:
 
         What came so far is stored now and then, so that a crash or an interruption keeps it. `run()` takes in all.
         """
+        from .recording import Recording
+
         return Recording(self, events, view)
 
     def run_tools(self, reply: Message) -> list[Message]:
@@ -510,6 +527,8 @@ class Session:
 
         Calls of other tools are passed over. Never raises for what a tool says is wrong: that is in its result.
         """
+        from .recording import run_tools
+
         return run_tools(self, reply)
 
     # -- beside the tree --------------------------------------------------------------------------------------------
@@ -592,6 +611,20 @@ class Session:
         return Check(1, messages, tuple(problems))
 
     # -- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _context(self) -> Context:
+        if self._made is None:
+            from ..spec import SessionSpec
+
+            return self._make_context(SessionSpec())
+        return self._made
+
+    def _make_context(self, spec: SessionSpec) -> Context:
+        from .context import Context
+
+        self._made = Context(self._engine, self._ref, spec, self.store.now, self.store.new_id)
+        return self._made
 
     def _usage_row(self, usage: Usage) -> Usage:
         id = check_id("usage", usage.id) if usage.id else self.store.new_id()

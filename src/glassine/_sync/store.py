@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from .._drivers import Opening, SQLiteDriver
 from .._ids import check_id
@@ -23,12 +23,14 @@ from ..hits import hit
 from ..messages import ROLES, Role, to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
-from ..spec import SessionSpec
 from ..urls import Location, is_postgres, parse
 from .copying import Copying
 from .database import Driver
 from .engine import Engine
 from .session import Session
+
+if TYPE_CHECKING:
+    from ..spec import SessionSpec
 
 T = TypeVar("T")
 

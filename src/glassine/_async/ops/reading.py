@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _json
 from ..._ids import RESERVED_PREFIX
@@ -15,11 +15,13 @@ from ...marking import by_message, replaced
 from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
-from ...showing import Seen
 from ...tree import Position, Span
 from ..database import AsyncDatabase
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
+
+if TYPE_CHECKING:
+    from ...showing import Seen
 
 PAGE_MESSAGES = 256
 PAGE_BYTES = 4 * 1024 * 1024
@@ -59,6 +61,8 @@ async def history(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> l
 
 async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     """All that a view of one path is made from, of one moment; messages as they are stored."""
+    from ...showing import Seen  # with all that a view needs; who only reads messages never asks for it
+
     planned = await plan(db, ref, leaf, False)
     head = await find_head(db, ref)
     at = None
