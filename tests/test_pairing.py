@@ -66,7 +66,7 @@ def test_a_late_result_whose_stub_was_never_sent_is_moved() -> None:
 
 def test_a_late_result_whose_stub_was_sent_is_shown_where_it_came() -> None:
     history = [asks("a"), user("wait"), gives("a", id="r"), assistant("I see")]
-    found = repair(history, {"a"})
+    found = repair(history, {("", "a")})
     assert short(found) == ["?a", "!a stub", "wait", "[Late result of search (a)] result of a", "I see"]
     assert found.messages[3].role == "user"
     assert found.messages[3].id == "r"
@@ -75,11 +75,11 @@ def test_a_late_result_whose_stub_was_sent_is_shown_where_it_came() -> None:
 
 def test_a_late_result_that_is_an_error_or_holds_a_picture_says_so() -> None:
     late = tool_result("a", "no such file", name="search", is_error=True)
-    assert repair([asks("a"), user("wait"), late], {"a"}).messages[-1].text == (
+    assert repair([asks("a"), user("wait"), late], {("", "a")}).messages[-1].text == (
         "[Late result of search (a)] Error: no such file"
     )
     picture = {"type": "file", "mediaType": "image/png", "url": "https://a.example/x.png"}
-    shown = repair([asks("a"), user("wait"), gives("a", [{"type": "text", "text": "see"}, picture])], {"a"})
+    shown = repair([asks("a"), user("wait"), gives("a", [{"type": "text", "text": "see"}, picture])], {("", "a")})
     assert shown.messages[-1].parts == [
         {"type": "text", "text": "[Late result of search (a)]"},
         {"type": "text", "text": "see"},
@@ -89,9 +89,9 @@ def test_a_late_result_that_is_an_error_or_holds_a_picture_says_so() -> None:
 
 def test_a_late_result_waits_until_no_call_is_pending() -> None:
     history = [asks("a"), user("wait"), asks("b"), gives("a")]
-    assert short(repair(history, {"a"})) == ["?a", "!a stub", "wait", "?b"]
-    assert "held_result" in codes(repair(history, {"a"}))
-    found = repair([*history, gives("b"), assistant("done")], {"a"})
+    assert short(repair(history, {("", "a")})) == ["?a", "!a stub", "wait", "?b"]
+    assert "held_result" in codes(repair(history, {("", "a")}))
+    found = repair([*history, gives("b"), assistant("done")], {("", "a")})
     assert short(found) == ["?a", "!a stub", "wait", "?b", "!b", "[Late result of search (a)] result of a", "done"]
 
 
@@ -111,7 +111,7 @@ def test_half_of_a_run_of_results_can_be_an_orphan() -> None:
 def test_one_id_for_several_calls() -> None:
     found = repair([asks("a"), gives("a", "1"), asks("a"), gives("a", "2")])
     assert short(found) == ["?a", "!a", "?a", "!a"]
-    found = repair([asks("a"), user("on"), asks("a"), gives("a", "2"), user("on")], {"a"})
+    found = repair([asks("a"), user("on"), asks("a"), gives("a", "2"), user("on")], {("", "a")})
     assert short(found) == ["?a", "!a stub", "on", "?a", "!a", "on"]
     twice = assistant(tool_call("search", {"q": 1}, id="a"), tool_call("search", {"q": 2}, id="a"))
     assert short(repair([twice, gives("a"), gives("a"), user("on")])) == ["?a ?a", "!a", "!a", "on"]
@@ -136,7 +136,7 @@ def test_parts_of_the_ai_sdk_hold_their_own_result() -> None:
 
 def test_a_late_result_in_the_part_of_its_call_stands_there_with_a_note() -> None:
     done = {"type": "tool-search", "toolCallId": "a", "state": "output-available", "input": {}, "output": 1}
-    found = repair([user("go"), assistant(done), user("hm")], {"a"})
+    found = repair([user("go"), assistant(done), user("hm")], {("", "a")})
     assert short(found) == ["go", "?a !a", "hm"]
     assert codes(found) == ["late_result"]
 
@@ -184,5 +184,5 @@ def test_appending_keeps_what_was_sent(history: list[Message], cut: int) -> None
     before = repair(history[:cut])
     if pending(history[:cut], before):
         return
-    after = repair(history, {stub.call_id for stub in before.stubs})
+    after = repair(history, {(stub.message_id, stub.call_id) for stub in before.stubs})
     assert after.messages[: len(before.messages)] == before.messages

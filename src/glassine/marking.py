@@ -42,11 +42,11 @@ def stub(message_id: str, call_id: str, text: str) -> Laying:
     return over_result(message_id, call_id, text, STUBBED, anchored=False)
 
 
-def stubbed(overlays: Iterable[Overlay]) -> frozenset[str]:
-    """The calls whose results a request had stubs for."""
+def stubbed(overlays: Iterable[Overlay]) -> frozenset[tuple[str, str]]:
+    """The calls whose results a request had stubs for, each by the ids of message and call."""
     return frozenset(
         [
-            overlay.data["call"]
+            (overlay.first_id, overlay.data["call"])
             for overlay in overlays
             if overlay.kind == "marker" and overlay.data.get("reason") == STUBBED
         ]

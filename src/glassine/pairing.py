@@ -37,8 +37,8 @@ class Repaired(NamedTuple):
     sources: tuple[int, ...]
 
 
-def repair(messages: Sequence[Message], stubbed: Collection[str] = ()) -> Repaired:
-    """Mend a history. `stubbed` are the ids of calls whose stub an earlier request had.
+def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = ()) -> Repaired:
+    """Mend a history. `stubbed` are the calls whose stub an earlier request had, each by the ids of message and call.
 
     - A call is pending while it stands in the last assistant message with nothing but results after it; it stays as it
       is. Any other call without a result gets the text STUB as its result.
@@ -75,7 +75,7 @@ class _Repair:
     # Invariant: `visible` is the newest message so far that says something of its own, more than results. Results in
     # the messages between it and the next visible one stand behind its calls already.
 
-    def __init__(self, messages: Sequence[Message], stubbed: Collection[str]) -> None:
+    def __init__(self, messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) -> None:
         self.messages = messages
         self.stubbed = frozenset(stubbed)
         self.notes: list[Note] = []
@@ -100,7 +100,7 @@ class _Repair:
             if call is not None and not repeated:
                 self._add(_Call(number, call, answered=result is not None))
                 says = True
-                if result is not None and call.id in self.stubbed:
+                if result is not None and (message.id, call.id) in self.stubbed:
                     self._note("late_result", number, index, f"the result of {call.id} stands where its stub was sent")
             elif result is not None:
                 self._place(number, result, repeated)
@@ -130,7 +130,8 @@ class _Repair:
 
     def _place(self, number: int, result: ToolResult, repeated: bool) -> None:
         candidates = self.newest.get(result.id, [])
-        entry = next((entry for entry in candidates if not entry.answered), None)
+        waiting = [entry for entry in candidates if not entry.answered]
+        entry = waiting[0] if waiting else None
         if entry is None:
             code, why = ("duplicate_result", "has a result") if candidates else ("orphan_result", "is not in the view")
             self._drop(number, result.part, code, f"a result was left out: the call {result.id} {why}")
@@ -139,7 +140,9 @@ class _Repair:
         if self.visible == entry.message and not repeated:
             return
         self.dropped.setdefault(number, set()).add(result.part)
-        if self.visible != entry.message and not repeated and result.id in self.stubbed:
+        # Where a message has several calls of one id, a stub was sent for those that had no result yet.
+        stubbed = len(waiting) == 1 and (self.messages[entry.message].id, result.id) in self.stubbed
+        if self.visible != entry.message and not repeated and stubbed:
             entry.late = True
             self._behind(self.visible).late.append((number, entry.call, result))
             self._note("late_result", number, result.part, f"the result of {result.id} came after its stub was sent")
@@ -169,7 +172,7 @@ class _Repair:
             Stub(self.messages[number].id, call.id, STUB)
             for number, found in missing.items()
             for call in found
-            if call.id not in self.stubbed
+            if (self.messages[number].id, call.id) not in self.stubbed
         ]
         shown: list[tuple[Message, int]] = []
         visible = -1
