@@ -319,7 +319,7 @@ def flat(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def test_blocks_that_were_sent_stay_as_they_were(history: list[Message], cut: int) -> None:
     before = repair([*history[:cut], user("and?")])
     after = repair(
-        [*history[:cut], user("and?"), *history[cut:]], {(stub.message_id, stub.call_id) for stub in before.stubs}
+        [*history[:cut], user("and?"), *history[cut:]], [(stub.message_id, stub.call_id) for stub in before.stubs]
     )
     old, new = flat(sent(*before.messages)), flat(sent(*after.messages))
     assert new[: len(old)] == old

@@ -185,7 +185,7 @@ def flat(contents: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def test_parts_that_were_sent_stay_as_they_were(history: list[Message], cut: int, model: str) -> None:
     before = repair([*history[:cut], user("and?")])
     after = repair(
-        [*history[:cut], user("and?"), *history[cut:]], {(stub.message_id, stub.call_id) for stub in before.stubs}
+        [*history[:cut], user("and?"), *history[cut:]], [(stub.message_id, stub.call_id) for stub in before.stubs]
     )
     old, new = flat(sent(*before.messages, model=model)), flat(sent(*after.messages, model=model))
     assert new[: len(old)] == old

@@ -300,7 +300,7 @@ def test_a_strict_server_takes_every_repaired_history(api: Api, history: list[Me
 def test_what_was_sent_stays_as_it_was(api: Api, history: list[Message], cut: int) -> None:
     before = repair([*history[:cut], user("and?")])
     after = repair(
-        [*history[:cut], user("and?"), *history[cut:]], {(stub.message_id, stub.call_id) for stub in before.stubs}
+        [*history[:cut], user("and?"), *history[cut:]], [(stub.message_id, stub.call_id) for stub in before.stubs]
     )
     old, new = (body(api, BOTH[api].to_request(fixed.messages)) for fixed in (before, after))
     assert new[: len(old)] == old

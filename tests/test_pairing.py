@@ -184,5 +184,5 @@ def test_appending_keeps_what_was_sent(history: list[Message], cut: int) -> None
     before = repair(history[:cut])
     if pending(history[:cut], before):
         return
-    after = repair(history, {(stub.message_id, stub.call_id) for stub in before.stubs})
+    after = repair(history, [(stub.message_id, stub.call_id) for stub in before.stubs])
     assert after.messages[: len(before.messages)] == before.messages

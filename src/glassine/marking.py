@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ class Laying(NamedTuple):
     @property
     def id(self) -> str:
         """The same for the same thing on the same message, so that two writers lay it once."""
-        names = ("reason", "call", "label", "digest", "prompt", "after")
+        names = ("reason", "call", "nth", "label", "digest", "prompt", "after")
         named = "\0".join([self.kind, self.message_id, *(str(self.data.get(name)) for name in names)])
         return f"{self.kind}-{sha256(named.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
@@ -37,20 +38,25 @@ STUBBED = "stubbed"
 """Why a marker stands for a result that never came: a request was sent with a stub in its place."""
 
 
-def stub(message_id: str, call_id: str, text: str) -> Laying:
-    """A marker that a request had a stub for the result of a call in a message."""
-    return over_result(message_id, call_id, text, STUBBED, anchored=False)
+def stubs(new: Iterable[tuple[str, str, str]], there: Iterable[tuple[str, str]]) -> list[Laying]:
+    """Markers for results that are missing, and had stubs: (message id, call id, text) each. `there` are those
+    that earlier requests had; a message may have several calls of one id."""
+    numbers = Counter(there)
+    found = []
+    for message_id, call_id, text in new:
+        nth = numbers[message_id, call_id]
+        numbers[message_id, call_id] += 1
+        found.append(over_result(message_id, call_id, text, STUBBED, anchored=False, nth=nth))
+    return found
 
 
-def stubbed(overlays: Iterable[Overlay]) -> frozenset[tuple[str, str]]:
+def stubbed(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:
     """The calls whose results a request had stubs for, each by the ids of message and call."""
-    return frozenset(
-        [
-            (overlay.first_id, overlay.data["call"])
-            for overlay in overlays
-            if overlay.kind == "marker" and overlay.data.get("reason") == STUBBED
-        ]
-    )
+    return [
+        (overlay.first_id, overlay.data["call"])
+        for overlay in overlays
+        if overlay.kind == "marker" and overlay.data.get("reason") == STUBBED
+    ]
 
 
 def by_message(overlays: Iterable[Overlay]) -> dict[str, dict[str, Overlay]]:

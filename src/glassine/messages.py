@@ -6,7 +6,7 @@ The wire shape is the AI SDK's `UIMessage`: camelCase JSON with `id`, `role`, `p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, NotRequired, Required, TypedDict, cast
 
@@ -95,7 +95,7 @@ class Message:
 
     # Behind properties rather than a __setattr__ that refuses: making a message is then seven plain assignments, and
     # reading a history makes one for every row.
-    __slots__ = ("_body", "_codec", "_created", "_data", "_id", "_role", "_spilled")
+    __slots__ = ("_body", "_codec", "_created", "_data", "_id", "_role", "_spilled", "_tools")
 
     _id: str
     _role: Role
@@ -104,6 +104,7 @@ class Message:
     _data: dict[str, Any] | None
     _spilled: _SPILLED
     _created: datetime | Literal["undecoded"] | None
+    _tools: _Tools | None
 
     def __init__(
         self,
@@ -155,6 +156,7 @@ class Message:
         message._spilled = spilled
         message._data = None
         message._created = "undecoded"
+        message._tools = None
         return message
 
     def _take(self, wire: dict[str, Any]) -> None:
@@ -186,6 +188,7 @@ class Message:
         self._spilled = ()
         self._data = None
         self._created = created
+        self._tools = None
 
     @property
     def id(self) -> str:
@@ -319,6 +322,9 @@ class ToolResult(NamedTuple):
     part: int
 
 
+_Tools = tuple[tuple[ToolCall, ...], tuple[ToolResult, ...]]
+
+
 def user(
     *content: str | Part,
     id: str | None = None,
@@ -374,36 +380,45 @@ def tool_result(
 
 def calls(message: MessageLike) -> list[ToolCall]:
     """The tool calls in a message, in order: `tool-call` parts and the AI SDK's `tool-<name>` and `dynamic-tool`."""
-    return [
-        ToolCall(call_id, name, _object(part.get("input")), index, part.get("input"))
-        for index, call_id, name, part, kind in _tool_parts(message)
-        if kind != "result"
-    ]
+    return list(_tools_in(message)[0])
 
 
 def results(message: MessageLike) -> list[ToolResult]:
     """The tool results in a message, in order. An AI SDK part counts once it has an output or an error."""
-    return [
-        ToolResult(call_id, name or None, *_outcome(part), index)
-        for index, call_id, name, part, kind in _tool_parts(message)
-        if kind == "result" or (kind == "both" and str(part.get("state", "")).startswith("output-"))
-    ]
+    return list(_tools_in(message)[1])
 
 
-def _tool_parts(message: MessageLike) -> Iterator[tuple[int, str, str, dict[str, Any], str]]:
-    parts: Any = message.parts if isinstance(message, Message) else message.get("parts", ())
+def _tools_in(message: MessageLike) -> _Tools:
+    # Kept with the message, which never changes: whoever makes a request asks several times.
+    if not isinstance(message, Message):
+        return _read_tools(message.get("parts", ()))
+    if (found := message._tools) is None:
+        found = message._tools = _read_tools(message.parts)
+    return found
+
+
+def _read_tools(parts: Any) -> _Tools:
+    asked: list[ToolCall] = []
+    given: list[ToolResult] = []
     for index, part in enumerate(parts):
-        call_id, kind = part.get("toolCallId"), part.get("type")
-        if not isinstance(call_id, str) or not isinstance(kind, str):
+        kind = part.get("type")
+        if kind == "text" or not isinstance(kind, str) or not isinstance(call_id := part.get("toolCallId"), str):
             continue
         name = part.get("toolName")
-        if "state" in part and (kind.startswith("tool-") or kind == "dynamic-tool"):
-            yield index, call_id, name if isinstance(name, str) else kind.removeprefix("tool-"), part, "both"
-        elif kind in ("tool-call", "tool-result"):
-            yield index, call_id, name if isinstance(name, str) else "", part, kind.removeprefix("tool-")
-        elif kind.startswith("tool-"):
-            # A tool part without a state: clients send these for calls that have only just begun.
-            yield index, call_id, name if isinstance(name, str) else kind.removeprefix("tool-"), part, "call"
+        if kind == "tool-result":
+            given.append(ToolResult(call_id, name if isinstance(name, str) and name else None, *_outcome(part), index))
+            continue
+        if kind != "dynamic-tool" and not kind.startswith("tool-"):
+            continue
+        if kind == "dynamic-tool" and "state" not in part:
+            continue
+        if not isinstance(name, str):
+            name = "" if kind == "tool-call" else kind.removeprefix("tool-")
+        asked.append(ToolCall(call_id, name, _object(part.get("input")), index, part.get("input")))
+        if str(part.get("state", "")).startswith("output-"):
+            # A part without a state is a call that has only just begun.
+            given.append(ToolResult(call_id, name or None, *_outcome(part), index))
+    return tuple(asked), tuple(given)
 
 
 def _object(value: Any) -> dict[str, Any]:

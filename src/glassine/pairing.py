@@ -6,6 +6,7 @@ same one, and a longer list gives the same one with something added, but for wha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -38,7 +39,8 @@ class Repaired(NamedTuple):
 
 
 def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = ()) -> Repaired:
-    """Mend a history. `stubbed` are the calls whose stub an earlier request had, each by the ids of message and call.
+    """Mend a history. `stubbed` are the calls whose stub an earlier request had, each by the ids of message
+    and call, as often as it had one.
 
     - A call is pending while it stands in the last assistant message with nothing but results after it; it stays as it
       is. Any other call without a result gets the text STUB as its result.
@@ -50,7 +52,35 @@ def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = (
 
     A result goes to the newest message with a call of its id, there to the first that has none yet.
     """
+    if not stubbed and _is_sound(messages):
+        return Repaired(list(messages), (), (), tuple(range(len(messages))))
     return _Repair(messages, stubbed).run()
+
+
+def _is_sound(messages: Sequence[Message]) -> bool:
+    """Whether nothing is to be mended, told at one glance; where there is doubt, the answer is no."""
+    waiting: set[str] = set()
+    for message in messages:
+        given = results(message)
+        if message.role != "assistant":
+            if given:
+                if len(given) != len(message.parts):
+                    return False
+                for result in given:
+                    if result.id not in waiting:
+                        return False
+                    waiting.remove(result.id)
+                continue
+            if waiting or not message.parts:
+                return False
+            continue
+        asked = calls(message)
+        if waiting or given or not message.parts:
+            return False
+        waiting = {call.id for call in asked}
+        if len(waiting) != len(asked):
+            return False
+    return True
 
 
 @dataclass
@@ -77,7 +107,7 @@ class _Repair:
 
     def __init__(self, messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) -> None:
         self.messages = messages
-        self.stubbed = frozenset(stubbed)
+        self.stubbed = Counter(stubbed)
         self.notes: list[Note] = []
         self.visible = -1
         self.calls: list[_Call] = []
@@ -140,8 +170,8 @@ class _Repair:
         if self.visible == entry.message and not repeated:
             return
         self.dropped.setdefault(number, set()).add(result.part)
-        # Where a message has several calls of one id, a stub was sent for those that had no result yet.
-        stubbed = len(waiting) == 1 and (self.messages[entry.message].id, result.id) in self.stubbed
+        # Where a message has several calls of one id, stubs were sent for those that had no result then: the last.
+        stubbed = len(waiting) <= self.stubbed[self.messages[entry.message].id, result.id]
         if self.visible != entry.message and not repeated and stubbed:
             entry.late = True
             self._behind(self.visible).late.append((number, entry.call, result))
@@ -168,12 +198,14 @@ class _Repair:
                 missing.setdefault(entry.message, []).append(entry.call)
                 if not entry.late:
                     self._note("missing_result", entry.message, entry.call.part, f"{entry.call.id} has no result")
-        stubs = [
-            Stub(self.messages[number].id, call.id, STUB)
-            for number, found in missing.items()
-            for call in found
-            if (self.messages[number].id, call.id) not in self.stubbed
-        ]
+        sent, stubs = Counter(self.stubbed), []
+        for number, found in missing.items():
+            for call in found:
+                named = (self.messages[number].id, call.id)
+                if sent[named]:
+                    sent[named] -= 1
+                else:
+                    stubs.append(Stub(*named, STUB))
         shown: list[tuple[Message, int]] = []
         visible = -1
         for number in range(len(self.messages)):

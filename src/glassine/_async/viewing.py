@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..formats._common import Note
 from ..hints import Retention, place
-from ..marking import stub, stubbed
+from ..marking import stubbed, stubs
 from ..messages import from_micros
 from ..models import Model
 from ..models import facts as facts_of
@@ -55,9 +55,10 @@ async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
         steps.append(unbound(seen.message_numbers, edits(seen), since, wanted.model))
     told = seen.reminders(prompt.digest if prompt is not None else None)
     found = entries(seen, [*steps, previews(session._has_prompt), reminders(told)])
-    repaired = repair([entry.message for entry in found], stubbed(seen.beside))
+    sent = stubbed(seen.beside)
+    repaired = repair([entry.message for entry in found], sent)
     if commit and repaired.stubs:
-        await session._engine.lay(session._ref, [stub(*each) for each in repaired.stubs], session.store.now())
+        await session._engine.lay(session._ref, stubs(repaired.stubs, sent), session.store.now())
     shown = mended(found, repaired)
     hints = place([entry.message for entry in shown], wanted.retention, facts.cache.max_breakpoints)
     return View(
