@@ -30,12 +30,14 @@ class Stub(NamedTuple):
 
 class Repaired(NamedTuple):
     """`messages` are what can be sent; `sources` says for each which message of the given list it comes from (a stub:
-    the one with the call). `stubs` are the calls that were stubbed for the first time."""
+    the one with the call). `stubs` are the calls that were stubbed for the first time, `pending` the ids of those whose
+    tools are to be run first."""
 
     messages: list[Message]
     notes: tuple[Note, ...]
     stubs: tuple[Stub, ...]
     sources: tuple[int, ...]
+    pending: tuple[str, ...]
 
 
 def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = ()) -> Repaired:
@@ -52,35 +54,35 @@ def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = (
 
     A result goes to the newest message with a call of its id, there to the first that has none yet.
     """
-    if not stubbed and _is_sound(messages):
-        return Repaired(list(messages), (), (), tuple(range(len(messages))))
+    if not stubbed and (pending := _pending_of_sound(messages)) is not None:
+        return Repaired(list(messages), (), (), tuple(range(len(messages))), pending)
     return _Repair(messages, stubbed).run()
 
 
-def _is_sound(messages: Sequence[Message]) -> bool:
-    """Whether nothing is to be mended, told at one glance; where there is doubt, the answer is no."""
-    waiting: set[str] = set()
+def _pending_of_sound(messages: Sequence[Message]) -> tuple[str, ...] | None:
+    """The pending calls of a history in which nothing is to be mended; None where that is not plain at once."""
+    waiting: dict[str, None] = {}
     for message in messages:
         given = results(message)
         if message.role != "assistant":
             if given:
                 if len(given) != len(message.parts):
-                    return False
+                    return None
                 for result in given:
                     if result.id not in waiting:
-                        return False
-                    waiting.remove(result.id)
+                        return None
+                    del waiting[result.id]
                 continue
             if waiting or not message.parts:
-                return False
+                return None
             continue
         asked = calls(message)
         if waiting or given or not message.parts:
-            return False
-        waiting = {call.id for call in asked}
+            return None
+        waiting = dict.fromkeys([call.id for call in asked])
         if len(waiting) != len(asked):
-            return False
-    return True
+            return None
+    return tuple(waiting)
 
 
 @dataclass
@@ -167,7 +169,7 @@ class _Repair:
             self._drop(number, result.part, code, f"a result was left out: the call {result.id} {why}")
             return
         entry.answered = True
-        if self.visible == entry.message and not repeated:
+        if self.visible == entry.message and not repeated and self.messages[number].role != "assistant":
             return
         self.dropped.setdefault(number, set()).add(result.part)
         # Where a message has several calls of one id, stubs were sent for those that had no result then: the last.
@@ -191,7 +193,7 @@ class _Repair:
         self.notes.append(Note(code, self.messages[number].id or None, part, text))
 
     def _written(self) -> Repaired:
-        pending = any(entry.message == self.visible and not entry.answered for entry in self.calls)
+        waiting = [entry.call.id for entry in self.calls if entry.message == self.visible and not entry.answered]
         missing: dict[int, list[ToolCall]] = {}
         for entry in self.calls:
             if entry.late or (not entry.answered and entry.message != self.visible):
@@ -214,10 +216,9 @@ class _Repair:
                 visible = number
             if (message := self._remaining(number)) is not None:
                 shown.append((message, number))
-        shown += self._end(visible, missing, pending)
-        return Repaired(
-            [message for message, _ in shown], tuple(self.notes), tuple(stubs), tuple(number for _, number in shown)
-        )
+        shown += self._end(visible, missing, pending=bool(waiting))
+        sources = tuple([number for _, number in shown])
+        return Repaired([message for message, _ in shown], tuple(self.notes), tuple(stubs), sources, tuple(waiting))
 
     def _is_visible(self, number: int) -> bool:
         message = self.messages[number]

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from .loading import Copy, copies, marker_text
 from .marking import Laying, by_message, replaced
-from .messages import Message, calls, results
+from .messages import Message
 from .originals import preview
 from .overlays import Overlay, summary_message
-from .pairing import Repaired
+from .pairing import Repaired, repair
 from .reminding import reminder_message
 from .tree import Position
 
@@ -40,7 +40,8 @@ class ViewEntry:
 class Seen:
     """What a store knows of one path: its leaf and the session's active one, the visible messages and summaries,
     oldest first, with their numbers in the session (of a summary, of its first message), and the markers and reminders
-    that apply to it. `next` is the number that the next message will get."""
+    that apply to it. `next` is the number that the next message will get; what comes
+    before the number `since` was made on another prefix than is there now."""
 
     leaf: str | None
     active: str | None
@@ -48,6 +49,7 @@ class Seen:
     numbers: tuple[int, ...]
     beside: tuple[Overlay, ...]
     next: int
+    since: int
 
     @property
     def messages(self) -> list[Message]:
@@ -83,16 +85,7 @@ class Seen:
     @property
     def is_settled(self) -> bool:
         """Whether every call of the newest step has its result: before, nothing may come between them."""
-        answered: set[str] = set()
-        for piece in reversed(self.pieces):
-            if isinstance(piece, Overlay):
-                return True
-            answered.update(result.id for result in results(piece))
-            if asked := calls(piece):
-                return answered.issuperset(call.id for call in asked)
-            if piece.role != "tool":
-                return True
-        return True
+        return not repair(self.messages).pending
 
     def with_reminders(self, layings: Iterable[Laying], now: datetime) -> Seen:
         """What would be seen if these reminders were laid."""

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 from .marking import STUBBED
 from .messages import Message
+from .models import Model, facts
 from .overlays import Overlay
 from .showing import Seen, Step, ViewEntry
 
 REASON = "thinking removed"
+UNNAMED = "unknown"
+"""The name of the model of a view that names none."""
 
 
 class Edit(NamedTuple):
@@ -34,19 +37,22 @@ def edits(seen: Seen) -> list[Edit]:
     return [Edit(overlay.first.seq, None if overlay.anchor is None else overlay.anchor.seq) for overlay in overlays]
 
 
-def unbound(numbers: dict[str, int], found: Sequence[Edit], since: int, model: str | None) -> Step:
+def unbound(numbers: dict[str, int], found: Sequence[Edit], since: int, model: Model) -> Step:
     """The step that takes out thinking whose prefix is another one now, or that another model made.
 
-    `numbers` are the messages' numbers in the session; what came before `since` was made on another prompt. `model` is
-    the model as its provider calls it; of a message that does not say who made it, its number decides alone.
+    `numbers` are the messages' numbers in the session; what came before `since` was made on another prefix. Where a
+    message does not say which model made it, its number decides alone.
     """
+    makers: dict[str, bool] = {}
 
     def made_elsewhere(message: Message) -> bool:
         number = numbers.get(message.id)
         if number is None:
             return False
         maker = maker_of(message)
-        if number < since or (model is not None and maker is not None and maker != model):
+        if maker is not None and maker not in makers:
+            makers[maker] = _is_same(facts(maker), model)
+        if number < since or (maker is not None and not makers[maker]):
             return True
         return any(edit.at <= number and (edit.until is None or number <= edit.until) for edit in found)
 
@@ -59,6 +65,13 @@ def unbound(numbers: dict[str, int], found: Sequence[Edit], since: int, model: s
         ]
 
     return step
+
+
+def _is_same(one: Model, other: Model) -> bool:
+    """Whether two names, dated or of a gateway or not, are of one model; nobody knows what an unnamed one is."""
+    if other.name == UNNAMED:
+        return True
+    return (one.known_as or one.name) == (other.known_as or other.name)
 
 
 def maker_of(message: Message) -> str | None:

@@ -12,7 +12,7 @@ from .dialects import Format, to_request
 from .explaining import Explanation, Row
 from .formats._common import Marks, Note, Request
 from .hints import CacheHints
-from .messages import Message, calls, results
+from .messages import Message
 from .models import Model
 from .prompt import Prompt
 from .showing import ViewEntry
@@ -46,7 +46,8 @@ class View:
     `entries` are the messages with what they stand for. `leaf` is the id of the newest stored message, below which the
     answer belongs; `active` the active leaf when the view was made. `facts` is what is known of the model, `hints` says
     where cache breakpoints belong, `route` by which way the provider is reached, `started_at` when the view was made.
-    `notes` tell what was changed on the way.
+    `notes` tell what was changed on the way, `pending` names the calls of the newest step that have no result yet:
+    their tools are to be run first.
     """
 
     session_id: str
@@ -57,6 +58,7 @@ class View:
     prompt: Prompt | None
     entries: tuple[ViewEntry, ...]
     notes: tuple[Note, ...]
+    pending: tuple[str, ...]
     hints: CacheHints
     route: str | None
     started_at: datetime
@@ -137,18 +139,6 @@ class View:
         return {**more, "prompt_cache_retention": "24h"} if self.hints.retention == "long" else more
 
     # -- checks -----------------------------------------------------------------------------------------------------
-
-    @property
-    def pending(self) -> tuple[str, ...]:
-        """The ids of the calls in the newest step that have no result yet. Their tools are to be run first."""
-        answered: set[str] = set()
-        for message in reversed(self.messages):
-            answered.update(result.id for result in results(message))
-            if asked := calls(message):
-                return tuple([call.id for call in asked if call.id not in answered])
-            if message.role != "tool":
-                break
-        return ()
 
     def validate(self, format: Format | None = None) -> list[Violation]:
         """What a strict provider would refuse in this request, before money is spent; [] when nothing.

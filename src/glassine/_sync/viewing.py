@@ -14,13 +14,11 @@ from ..models import facts as facts_of
 from ..pairing import repair
 from ..prompt import unfrozen
 from ..showing import entries, markers, mended, previews, reminders, unloads
-from ..thinking import edits, unbound
+from ..thinking import UNNAMED, edits, unbound
 from ..view import View
 
 if TYPE_CHECKING:
     from .session import Session
-
-UNKNOWN_MODEL = "unknown"
 
 
 class Wanted(NamedTuple):
@@ -37,7 +35,7 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
     """The view of one path. With `commit` what it adds for the first time is stored: the frozen prompt, reminders, and
     stubs for results that are missing."""
     context, started_at = session._context, from_micros(session.store.now())
-    facts = wanted.facts or facts_of(wanted.model or UNKNOWN_MODEL)
+    facts = wanted.facts or facts_of(wanted.model or UNNAMED)
     seen = session._engine.seen(session._ref, wanted.leaf)
     prompt = None
     notes: list[Note] = []
@@ -52,8 +50,8 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
         there = seen.copies
     steps = [markers(seen), unloads(there)]
     if facts.binds_thinking:
-        since = prompt.since if prompt is not None else 0
-        steps.append(unbound(seen.message_numbers, edits(seen), since, wanted.model))
+        since = max(seen.since, prompt.since if prompt is not None else 0)
+        steps.append(unbound(seen.message_numbers, edits(seen), since, facts))
     told = seen.reminders(prompt.digest if prompt is not None else None)
     found = entries(seen, [*steps, previews(session._has_prompt), reminders(told)])
     sent = stubbed(seen.beside)
@@ -71,6 +69,7 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
         prompt=prompt,
         entries=shown,
         notes=(*notes, *repaired.notes),
+        pending=repaired.pending,
         hints=hints,
         route=wanted.route,
         started_at=started_at,

@@ -13,6 +13,9 @@ _TAKEN = {f"message_{end}" for end in ("start", "delta", "stop")}
 _TAKEN |= {f"content_block_{end}" for end in ("start", "delta", "stop")}
 _CALLS = SERVER_CALLS | {"tool_use"}
 
+CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
+"""The stop reasons of a model that did not come to its end."""
+
 
 class Stream:
     """Takes in the events of `messages.create(stream=True)` or `messages.stream(…)`; others are ignored."""
@@ -56,7 +59,7 @@ class Stream:
         """
         ended = self.finished or finished is not None
         # Where the model was cut short, its last block is not what it meant, though that was closed.
-        cut = self._message.get("stop_reason") in ("max_tokens", "model_context_window_exceeded")
+        cut = self._message.get("stop_reason") in CUT_SHORT
         last = max(self._blocks, default=0)
         found = [block.block(ended, cut and index == last) for index, block in sorted(self._blocks.items())]
         message = Message(role="assistant", parts=[part_of(block) for block in found if block is not None])

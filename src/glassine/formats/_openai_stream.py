@@ -10,7 +10,8 @@ from ._common import Reply, parsed, plain
 from ._openai_parts import message_parts
 from ._openai_shared import usage_of
 
-_CUT = ("length", "content_filter")
+CUT_SHORT = ("length", "content_filter")
+"""The finish reasons of a model that did not come to its end."""
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
 
@@ -57,9 +58,9 @@ class ChatStream:
         return Reply(message, usage, self._known.get("model"), self._stop, self._known.get("id"))
 
     def _is_shown(self, call: Mapping[str, Any], ended: bool) -> bool:
-        if not ended or (self.finished and self._stop not in _CUT):
+        if not ended or (self.finished and self._stop not in CUT_SHORT):
             return True
-        return isinstance(parsed(call["function"]["arguments"]), dict)
+        return is_whole(call)
 
     def _choose(self, choice: Mapping[str, Any]) -> None:
         delta = choice.get("delta")
@@ -88,3 +89,10 @@ class ChatStream:
             for name in ("name", "arguments"):
                 if isinstance(called.get(name), str):
                     call["function"][name] += called[name]
+
+
+def is_whole(call: Any) -> bool:
+    """Whether the arguments of a call are there to their end: JSON of an object."""
+    function = call.get("function") if isinstance(call, Mapping) else None
+    arguments = function.get("arguments") if isinstance(function, Mapping) else None
+    return isinstance(arguments, str) and isinstance(parsed(arguments), dict)

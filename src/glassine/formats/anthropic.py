@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import InvalidMessageError
 from ..messages import Message
 from ._anthropic_blocks import Blocks, part_of, result_part
-from ._anthropic_stream import Stream, usage_of
+from ._anthropic_stream import CUT_SHORT, Stream, usage_of
 from ._common import CONTINUES, Marks, Note, Reply, Request, plain, sendable, sendable_value
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
@@ -93,7 +93,10 @@ def read_reply(response: Any) -> Reply:
     given = plain(response)
     if not isinstance(given, Mapping) or not isinstance(given.get("content"), list):
         raise InvalidMessageError("a reply of Anthropic has a list `content`", path=("content",))
-    message = Message(role="assistant", parts=[part_of(block) for block in _blocks(given["content"])])
+    blocks = _blocks(given["content"])
+    if given.get("stop_reason") in CUT_SHORT and blocks and blocks[-1]["type"] in ("tool_use", "server_tool_use"):
+        blocks.pop()  # as in a stream: the model was cut short, and this call is not what it meant
+    message = Message(role="assistant", parts=[part_of(block) for block in blocks])
     model, stop, id = given.get("model"), given.get("stop_reason"), given.get("id")
     return Reply(message, usage_of(given.get("usage")), model, stop, id)
 
@@ -125,7 +128,13 @@ def _merged(blocks: Blocks) -> list[dict[str, Any]]:
         made[-1]["content"].append(block.data)
     last = made[-1]["content"][-1] if made and made[-1]["role"] == "assistant" else {}
     if last.get("type") == "text":
-        last["text"] = last["text"].rstrip()  # the API refuses to continue a text that ends in white space
+        kept = last["text"].rstrip()  # the API refuses to continue a text that ends in white space
+        if kept != last["text"]:
+            last["text"] = kept
+            last.pop("cache_control", None)  # with more behind it, it will be another text
+            blocks.notes.append(
+                Note("text_trimmed", None, None, "white space at the very end was left out")
+            )
     return made
 
 

@@ -11,6 +11,7 @@ from ._common import Marks, Reply, Request, plain, sendable
 from ._openai_messages import ChatMessages
 from ._openai_parts import message_parts, result_part, user_part
 from ._openai_shared import function, usage_of
+from ._openai_stream import CUT_SHORT, is_whole
 from ._openai_stream import ChatStream as Stream
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
@@ -96,6 +97,9 @@ def read_reply(response: Any) -> Reply:
         raise InvalidMessageError("a reply of Chat Completions has a list `choices`", path=("choices",))
     choice = choices[0] if choices and isinstance(choices[0], Mapping) else {}
     said = choice.get("message")
-    message = Message(role="assistant", parts=message_parts(said if isinstance(said, Mapping) else {}))
+    said = dict(said) if isinstance(said, Mapping) else {}
+    if choice.get("finish_reason") in CUT_SHORT:
+        said["tool_calls"] = [call for call in said.get("tool_calls") or () if is_whole(call)]
+    message = Message(role="assistant", parts=message_parts(said))
     usage = usage_of(given.get("usage"), "prompt_tokens", "completion_tokens")
     return Reply(message, usage, given.get("model"), choice.get("finish_reason"), given.get("id"))

@@ -116,7 +116,7 @@ async def freeze(
         if there is not None and there.digest == draft.digest:
             since = there.since  # the same bytes: what was made on them still was
         number = row[0] + 1
-        if there is None and expected is not None:
+        if there is None and expected is not None and row[0]:
             reason = "the former one was dropped"
     change = head.change + 1
     sections = json.dumps(draft.sections, ensure_ascii=False)
@@ -149,7 +149,7 @@ async def freezings(db: AsyncDatabase, ref: Ref) -> list[Freezing]:
     if head is None:
         return []
     rows = await db.rows(db.queries.prompt_list, (head.ns, head.session))
-    return [Freezing(row[0], bytes(row[4]).hex(), row[5], from_micros(row[6])) for row in rows]
+    return [Freezing(row[0], bytes(row[4]).hex(), row[5], from_micros(row[6])) for row in rows if row[0]]
 
 
 async def take_lease(db: AsyncDatabase, ref: Ref, name: str, holder: str, now: int, until: int) -> bool:
@@ -213,7 +213,11 @@ async def drop_reminders(db: AsyncDatabase, head: Head, label: str, own: bool, c
 
 async def edited(db: AsyncDatabase, head: Head) -> None:
     """Note that something before the newest message was changed: thinking made on it has another prefix now."""
-    await db.run(db.queries.prompt_since, (head.ns, head.session, head.next_seq))
+    key = (head.ns, head.session)
+    if not await db.run(db.queries.prompt_since, (*key, head.next_seq)):
+        # No prompt was ever frozen: a row without bytes keeps the number.
+        row = (*key, 0, None, None, "[]", b"", "edited", 0, head.next_seq, head.change)
+        await db.run(db.queries.prompt_add, row)
 
 
 async def faults(db: AsyncDatabase, key: tuple[int, int], mend: bool) -> list[tuple[str, str]]:

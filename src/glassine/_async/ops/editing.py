@@ -61,6 +61,8 @@ async def redact(
     node = await need_node(db, ref, head, message_id)
     row = await db.row(db.queries.message_at, (head.ns, head.session, *node.at))
     before = await bodies.message(db, head.ns, head.session, row)
+    if await children(db, head, node.at):
+        await context.edited(db, head)
     head = await _rewrite(db, ref, head, node, remake(before), now)
     return await _drop_derived(db, ref, head, node, before, now)
 

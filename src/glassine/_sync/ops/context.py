@@ -117,7 +117,7 @@ def freeze(
         if there is not None and there.digest == draft.digest:
             since = there.since  # the same bytes: what was made on them still was
         number = row[0] + 1
-        if there is None and expected is not None:
+        if there is None and expected is not None and row[0]:
             reason = "the former one was dropped"
     change = head.change + 1
     sections = json.dumps(draft.sections, ensure_ascii=False)
@@ -150,7 +150,7 @@ def freezings(db: Database, ref: Ref) -> list[Freezing]:
     if head is None:
         return []
     rows = db.rows(db.queries.prompt_list, (head.ns, head.session))
-    return [Freezing(row[0], bytes(row[4]).hex(), row[5], from_micros(row[6])) for row in rows]
+    return [Freezing(row[0], bytes(row[4]).hex(), row[5], from_micros(row[6])) for row in rows if row[0]]
 
 
 def take_lease(db: Database, ref: Ref, name: str, holder: str, now: int, until: int) -> bool:
@@ -212,7 +212,11 @@ def drop_reminders(db: Database, head: Head, label: str, own: bool, change: int,
 
 def edited(db: Database, head: Head) -> None:
     """Note that something before the newest message was changed: thinking made on it has another prefix now."""
-    db.run(db.queries.prompt_since, (head.ns, head.session, head.next_seq))
+    key = (head.ns, head.session)
+    if not db.run(db.queries.prompt_since, (*key, head.next_seq)):
+        # No prompt was ever frozen: a row without bytes keeps the number.
+        row = (*key, 0, None, None, "[]", b"", "edited", 0, head.next_seq, head.change)
+        db.run(db.queries.prompt_add, row)
 
 
 def faults(db: Database, key: tuple[int, int], mend: bool) -> list[tuple[str, str]]:

@@ -60,6 +60,8 @@ def redact(db: Database, ref: Ref, message_id: str, remake: Callable[[Message], 
     node = need_node(db, ref, head, message_id)
     row = db.row(db.queries.message_at, (head.ns, head.session, *node.at))
     before = bodies.message(db, head.ns, head.session, row)
+    if children(db, head, node.at):
+        context.edited(db, head)
     head = _rewrite(db, ref, head, node, remake(before), now)
     return _drop_derived(db, ref, head, node, before, now)
 

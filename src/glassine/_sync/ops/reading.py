@@ -70,7 +70,7 @@ def seen(db: Database, ref: Ref, leaf: str | None) -> Seen:
     if head is not None:
         at = head.leaf if leaf is None else need_node(db, ref, head, leaf, "leaf").at
     if head is None or at is None:
-        return Seen(None, None, (), (), (), 1 if head is None else head.next_seq)
+        return Seen(None, None, (), (), (), 1 if head is None else head.next_seq, 0)
     numbers: list[int] = []
     pieces: list[Message | Overlay] = []
     for message, index, seq, _ in _walk(db, planned._replace(beside=()), newest_first=False):
@@ -81,10 +81,12 @@ def seen(db: Database, ref: Ref, leaf: str | None) -> Seen:
         numbers.append(piece.first.seq if isinstance(piece, Overlay) else seq)
     if len(pieces) != planned.visible.messages:
         raise _lacking(pieces, planned, ref)
+    named = db.row(db.queries.prompt_named, (head.ns, ref.session))
+    since = 0 if named is None else named[3]
     leaf_id = active = db.row(db.queries.node_at, (head.ns, head.session, *at))[0]
     if head.leaf is not None and head.leaf != at:
         active = db.row(db.queries.node_at, (head.ns, head.session, *head.leaf))[0]
-    return Seen(leaf_id, active, tuple(pieces), tuple(numbers), tuple(planned.beside), head.next_seq)
+    return Seen(leaf_id, active, tuple(pieces), tuple(numbers), tuple(planned.beside), head.next_seq, since)
 
 
 def next_number(db: Database, ref: Ref) -> int:

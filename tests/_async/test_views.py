@@ -1,0 +1,56 @@
+"""Views: a preview writes nothing, and what was sent stays the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import glassine
+from glassine import SessionSpec, assistant, tool_call, tool_result, user
+
+pytestmark = pytest.mark.anyio
+
+CLAUDE = "claude-sonnet-5"
+
+
+def flat(request: dict[str, Any]) -> list[Any]:
+    """The blocks of an Anthropic request in their order, cache marks left out."""
+    found: list[Any] = []
+    for message in request["messages"]:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        found += [(message["role"], {k: v for k, v in block.items() if k != "cache_control"}) for block in blocks]
+    return found
+
+
+async def test_a_preview_equals_the_view_and_writes_nothing() -> None:
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", SessionSpec().with_context("soul", text="Be kind.").with_cached_prompt())
+        await session.append([user("hi"), assistant("hello"), user("more")])
+        view = await session.view(model=CLAUDE)
+        change = (await session.info()).change
+        preview = await session.preview(model=CLAUDE)
+        assert preview.to_anthropic() == view.to_anthropic() == (await session.view(model=CLAUDE)).to_anthropic()
+        assert (await session.info()).change == change
+        assert view.validate() == []
+
+
+async def test_an_interrupted_call_is_stubbed_once_and_its_late_result_comes_at_the_end() -> None:
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s")
+        call = tool_call("search", {"q": "x"}, id="call_1")
+        await session.append([user("find"), assistant(call)])
+        assert (await session.view(model=CLAUDE)).pending == ("call_1",)
+        await session.append(user("never mind"))
+        first = await session.view(model=CLAUDE)
+        change = (await session.info()).change
+        assert first.validate() == []
+        assert (await session.view(model=CLAUDE)).to_anthropic() == first.to_anthropic()
+        assert (await session.info()).change == change
+        await session.append([assistant("all right"), tool_result("call_1", "found", name="search"), user("and?")])
+        later = await session.view(model=CLAUDE)
+        assert later.validate() == []
+        before, after = flat(first.to_anthropic()), flat(later.to_anthropic())
+        assert after[: len(before)] == before
+        assert any("found" in block.get("text", "") for _, block in after[len(before) :])
