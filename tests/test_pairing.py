@@ -42,9 +42,11 @@ def test_a_sound_history_stays_the_very_same_objects() -> None:
 
 
 def test_calls_are_pending_while_only_results_follow() -> None:
-    for history in ([asks("a", "b")], [asks("a", "b"), gives("a")], [asks("a"), user("  ")]):
+    cases = (([asks("a", "b")], "ab"), ([asks("a", "b"), gives("a")], "b"), ([asks("a"), user("  ")], "a"))
+    for history, pending in cases:
         found = repair(history)
-        assert found.messages == history
+        assert found.pending == tuple(pending)
+        assert found.messages == history[: len(found.messages)]
         assert not found.stubs
 
 

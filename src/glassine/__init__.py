@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import errors as errors
     from . import messages as messages
+    from . import models as models
+    from . import rules as rules
     from . import tokens as tokens
     from ._async.context import AsyncTool
     from ._async.session import AsyncSession
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from .binding import SearchableEntries, SkillTable
     from .blocks import Block
     from .copying import CopyProblem, CopyReport
+    from .dialects import from_ai_sdk, from_anthropic, from_gemini, from_openai, from_openai_responses
     from .entries import Entry, EntryInfo
     from .errors import (
         BlockNotFoundError,
@@ -50,8 +53,12 @@ if TYPE_CHECKING:
         StoreReadOnlyError,
         StoreUnavailableError,
     )
+    from .explaining import Explanation
+    from .formats._common import Note
+    from .hints import CacheHints
     from .loading import Loaded
     from .messages import Message, ToolCall, ToolResult, assistant, calls, results, tool_call, tool_result, user
+    from .models import Model
     from .origins import Line
     from .overlays import Overlay
     from .prompt import Freezing, Prompt
@@ -76,6 +83,7 @@ if TYPE_CHECKING:
     from .showing import ViewEntry
     from .spec import SessionSpec
     from .tools import ToolDefinition
+    from .truncation import truncate_older
     from .view import View
 
 __version__ = "0.1.0"
@@ -87,6 +95,7 @@ __all__ = [
     "Block",
     "BlockNotFoundError",
     "BudgetExceededError",
+    "CacheHints",
     "Check",
     "ConflictError",
     "CopyProblem",
@@ -97,6 +106,7 @@ __all__ = [
     "Entry",
     "EntryInfo",
     "Event",
+    "Explanation",
     "FileContext",
     "ForkedStoreError",
     "Freezing",
@@ -115,8 +125,10 @@ __all__ = [
     "Loaded",
     "Message",
     "MessageNotFoundError",
+    "Model",
     "NotADatabaseError",
     "NotFoundError",
+    "Note",
     "Outline",
     "Overlay",
     "OverlayNotFoundError",
@@ -155,11 +167,17 @@ __all__ = [
     "ViewEntry",
     "assistant",
     "calls",
+    "from_ai_sdk",
+    "from_anthropic",
+    "from_gemini",
+    "from_openai",
+    "from_openai_responses",
     "open",
     "open_async",
     "results",
     "tool_call",
     "tool_result",
+    "truncate_older",
     "user",
 ]
 
@@ -174,6 +192,18 @@ _HOMES = {
     "_sync.store": ("Store", "open"),
     "binding": ("SearchableEntries", "SkillTable"),
     "blocks": ("Block",),
+    "dialects": (
+        "from_ai_sdk",
+        "from_anthropic",
+        "from_gemini",
+        "from_openai",
+        "from_openai_responses",
+    ),
+    "explaining": ("Explanation",),
+    "formats._common": ("Note",),
+    "hints": ("CacheHints",),
+    "models": ("Model",),
+    "truncation": ("truncate_older",),
     "copying": ("CopyProblem", "CopyReport"),
     "entries": ("Entry", "EntryInfo"),
     "loading": ("Loaded",),
@@ -215,7 +245,7 @@ _HOMES = {
     "showing": ("ViewEntry",),
     "view": ("View",),
 }
-_MODULES = ("errors", "messages", "tokens")
+_MODULES = ("errors", "messages", "models", "rules", "tokens")
 
 
 def __getattr__(name: str) -> Any:

@@ -35,6 +35,9 @@ class Stream(Protocol):
         """What has come so far. `finished` False leaves out what is not whole; None goes by the events."""
 
 
+_OF_GEMINI = ("candidates", "usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback")
+
+
 def to_request(
     format: Format,
     messages: Sequence[Message],
@@ -63,6 +66,8 @@ def read_reply(response: Any) -> Reply:
         raise InvalidMessageError(
             f"{type(response).__name__} is no reply of Anthropic, OpenAI (chat completions, Responses) or Gemini"
         )
+    if format == "openai_responses" and given.get("status") in ("queued", "in_progress"):
+        raise InvalidMessageError(f"the response is not answered yet: its status is {given['status']!r}")
     reply: Reply = _module(format).read_reply(given)
     return reply
 
@@ -77,9 +82,14 @@ def reply_format(given: Any) -> str | None:
         return "openai"
     if given.get("object") == "response" or isinstance(given.get("output"), list):
         return "openai_responses"
-    if "candidates" in given or "usageMetadata" in given or "usage_metadata" in given:
+    if any(name in given for name in _OF_GEMINI):
         return "gemini"
     return None
+
+
+def event_in(event: Any) -> Any:
+    """The provider's own event in one of the OpenAI SDK's helper, which wraps it; other events as they are."""
+    return event.chunk if getattr(event, "type", None) == "chunk" and hasattr(event, "chunk") else event
 
 
 def stream_for(event: Any) -> Stream | None:
@@ -104,3 +114,28 @@ def _module(format: str) -> Any:
         if known == format:
             return import_module(f".formats.{name}", __package__)
     raise ValueError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")
+
+
+def from_anthropic(arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in the arguments of `messages.create`; ids are "" until it is appended."""
+    return from_request("anthropic", arguments)
+
+
+def from_openai(arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in the arguments of `chat.completions.create`; ids are "" until it is appended."""
+    return from_request("openai", arguments)
+
+
+def from_openai_responses(arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in the arguments of `responses.create`; ids are "" until it is appended."""
+    return from_request("openai_responses", arguments)
+
+
+def from_gemini(arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in the arguments of `models.generate_content`; ids are "" until it is appended."""
+    return from_request("gemini", arguments)
+
+
+def from_ai_sdk(arguments: Mapping[str, Any]) -> list[Message]:
+    """The history in what the AI SDK's `generateText` takes, or in its `UIMessage`s; ids are "" where it has none."""
+    return from_request("ai_sdk", arguments)

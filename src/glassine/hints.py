@@ -34,7 +34,7 @@ def place(messages: Sequence[Message], retention: Retention, most: int) -> Cache
     if retention not in RETENTIONS:
         raise ValueError(f"cache_retention must be one of {', '.join(RETENTIONS)}, not {retention!r}")
     if retention == "none" or most < 1:
-        return CacheHints(False, (), "none")
+        return CacheHints(False, (), retention)
     wanted = []
     if messages:
         wanted.append(len(messages) - 1)

@@ -425,8 +425,9 @@ def _object(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         try:
             value = _json.decode(_json.CODEC_STDLIB, value.encode("utf-8", "surrogatepass"))
+            _json.encode(value)
         except (ValueError, RecursionError):
-            return {}
+            return {}  # no JSON, or what Python alone takes for it: NaN, or a number beyond all
     return value if isinstance(value, dict) else {}
 
 

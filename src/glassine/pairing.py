@@ -73,11 +73,11 @@ def _pending_of_sound(messages: Sequence[Message]) -> tuple[str, ...] | None:
                         return None
                     del waiting[result.id]
                 continue
-            if waiting or not message.parts:
+            if waiting or not _says_anything(message):
                 return None
             continue
         asked = calls(message)
-        if waiting or given or not message.parts:
+        if waiting or given or not _says_anything(message):
             return None
         waiting = dict.fromkeys([call.id for call in asked])
         if len(waiting) != len(asked):
@@ -229,12 +229,12 @@ class _Repair:
         return any(_says(part) for index, part in enumerate(message.parts) if index not in held and index not in gone)
 
     def _remaining(self, number: int) -> Message | None:
-        """The message without what was taken out of it; None when nothing is left."""
+        """The message without what was taken out of it; None when what is left says nothing."""
         message, gone = self.messages[number], self.dropped.get(number)
-        if not gone:
-            return message if message.parts else None
-        parts = [part for index, part in enumerate(message.parts) if index not in gone]
-        return Message.from_dict({**message.to_dict(), "parts": parts}) if parts else None
+        if gone:
+            parts = [part for index, part in enumerate(message.parts) if index not in gone]
+            message = Message.from_dict({**message.to_dict(), "parts": parts})
+        return message if _says_anything(message) else None
 
     def _end(self, number: int, missing: dict[int, list[ToolCall]], pending: bool) -> list[tuple[Message, int]]:
         """What comes behind a visible message and the results that follow it."""
@@ -255,6 +255,10 @@ class _Repair:
         """A message that stands for one result of another; it has that one's id when it is all there is of it."""
         of = self.messages[source]
         return Message(role=role, parts=parts, id=of.id if len(of.parts) == 1 else None)
+
+
+def _says_anything(message: Message) -> bool:
+    return bool(calls(message) or results(message)) or any(_says(part) for part in message.parts)
 
 
 def _says(part: Any) -> bool:

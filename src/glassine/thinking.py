@@ -71,7 +71,7 @@ def _is_same(one: Model, other: Model) -> bool:
     """Whether two names, dated or of a gateway or not, are of one model; nobody knows what an unnamed one is."""
     if other.name == UNNAMED:
         return True
-    return (one.known_as or one.name) == (other.known_as or other.name)
+    return one.plain_name == other.plain_name
 
 
 def maker_of(message: Message) -> str | None:

@@ -136,7 +136,9 @@ class View:
             return {}
         # Requests of one session go to the machine that has its prefix.
         more = {"prompt_cache_key": self.session_id[:64]}
-        return {**more, "prompt_cache_retention": "24h"} if self.hints.retention == "long" else more
+        if self.hints.retention == "long" and self.facts.cache.kind == "automatic":
+            return {**more, "prompt_cache_retention": "24h"}
+        return more
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
@@ -157,8 +159,12 @@ class View:
         limits = Limits(context_window=self.facts.context_window, input_tokens=self.tokens.total)
         return violations(api, body, facts=limits)
 
-    def explain(self) -> Explanation:
-        """What the request is made of and why it looks as it does: a table for people, `to_dict()` for programs."""
+    def explain(self, format: Format | None = None) -> Explanation:
+        """What the request is made of and why it looks as it does: a table for people, `to_dict()` for programs.
+
+        `format` is the API to be called, the model's own if None: what that format changes is told too.
+        """
+        notes = (*self.notes, *self.request(format or _NATIVE.get(self.facts.provider, "openai")).notes)
         number = FAMILIES.index(self.facts.family)
         rows = [
             Row(
@@ -172,6 +178,4 @@ class View:
             )
             for entry in self.entries
         ]
-        return Explanation(
-            self.session_id, self.leaf, self.facts, self.prompt, self.tokens, self.hints, rows, self.notes
-        )
+        return Explanation(self.session_id, self.leaf, self.facts, self.prompt, self.tokens, self.hints, rows, notes)

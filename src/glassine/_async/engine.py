@@ -165,9 +165,6 @@ class AsyncEngine:
     ) -> None:
         await self._write(recording.record, ref, draft, below, usage, now)
 
-    async def revise(self, ref: Ref, draft: Draft, usage: Usage | None, now: int) -> bool:
-        return await self._write(recording.revise, ref, draft, usage, now)
-
     async def next_number(self, ref: Ref) -> int:
         return await self._read(reading.next_number, ref)
 

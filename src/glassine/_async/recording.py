@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from .._waiting import iterate_async
-from ..dialects import Stream, read_reply, stream_for
+from ..dialects import Stream, event_in, read_reply, stream_for
 from ..drafting import draft
+from ..errors import InvalidMessageError
 from ..formats._common import Reply
-from ..messages import Message, calls, from_micros, tool_result
+from ..messages import Message, calls, from_micros, results, tool_result
 from ..pricing import price
 from ..records import Usage
 from ..view import View
@@ -20,16 +21,20 @@ from .ops.recording import Below
 if TYPE_CHECKING:
     from .session import AsyncSession
 
+FAILED: Final = ("failed", "cancelled")
+"""What a background response says of itself that was never finished."""
 WRITE_EVERY: Final = 500_000
 """Microseconds between two writes of a reply that is still coming."""
 
 
 async def record(session: AsyncSession, response: Any, view: View | None) -> Message:
     """Store a whole reply with its usage."""
+    _check(session, view)
     reply = read_reply(response)
     now = session.store.now()
-    message = _message(session, reply, session.store.new_id(), "complete", None)
-    usage = _usage(session, reply, view, message.id, True, now)
+    ok = reply.stop not in FAILED
+    message = _message(session, reply, session.store.new_id(), "complete" if ok else "interrupted", None)
+    usage = _usage(session, reply, view, message.id, ok, now)
     await session._engine.record(session._ref, draft(message), _below(view), usage, now)
     return message
 
@@ -45,12 +50,12 @@ class AsyncRecording:
     """
 
     def __init__(self, session: AsyncSession, events: Any, view: View | None) -> None:
+        _check(session, view)
         self._session, self._events, self._view = session, events, view
         self._id = session.store.new_id()
         self._stream: Stream | None = None
         self._revision = 0
         self._written_at = 0
-        self._there = True
         self._ended = False
         self.message: Message | None = None
         """What is stored of the reply so far; None before anything came."""
@@ -71,17 +76,24 @@ class AsyncRecording:
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         finished = False
+        unknown = None
         try:
             async for event in iterate_async(self._events):
+                unknown = event
+                told = event_in(event)
                 if self._stream is None:
-                    self._stream = stream_for(event)
+                    self._stream = stream_for(told)
                 if self._stream is not None:
-                    self._stream.feed(event)
+                    self._stream.feed(told)
                     await self._keep()
                 yield event
             finished = True
         finally:
             await self._end(finished)
+        if self._stream is None and unknown is not None:
+            raise InvalidMessageError(
+                f"a {type(unknown).__name__} is no event of a provider's stream; nothing was stored"
+            )
 
     async def _keep(self) -> None:
         now = self._session.store.now()
@@ -98,8 +110,8 @@ class AsyncRecording:
         whole = finished and self._stream.finished
         reply = self._stream.reply(finished=whole)
         now = self._session.store.now()
-        usage = _usage(self._session, reply, self._view, self._id if _says(reply) else None, whole, now)
-        if _says(reply) or self._revision:
+        usage = _usage(self._session, reply, self._view, self._id if _says(reply) or whole else None, whole, now)
+        if _says(reply) or self._revision or whole:
             await self._write(reply, "complete" if whole else "interrupted", usage)
         else:
             await self._session._engine.record(self._session._ref, None, None, usage, now)
@@ -107,14 +119,10 @@ class AsyncRecording:
     async def _write(self, reply: Reply, status: str, usage: Usage | None) -> None:
         session, now = self._session, self._session.store.now()
         message = _message(session, reply, self._id, status, self._revision + 1)
-        if not self._revision:
-            await session._engine.record(session._ref, draft(message), _below(self._view), usage, now)
-        elif self._there:
-            self._there = await session._engine.revise(session._ref, draft(message), usage, now)
-        elif usage is not None:
-            await session._engine.record(session._ref, None, None, usage, now)
+        # Counted before it is written: a write that is cancelled may have been committed.
         self._revision += 1
         self._written_at = now
+        await session._engine.record(session._ref, draft(message), _below(self._view), usage, now)
         self.message = message
 
 
@@ -122,8 +130,9 @@ async def run_tools(session: AsyncSession, reply: Message) -> list[Message]:
     """Run those calls of a reply that are ours, and return their results, to be appended."""
     own = {tool.name: tool for tool in await session.tools()}
     found = []
+    done = {result.id for result in results(reply)}
     for call in calls(reply):
-        if call.name in own:
+        if call.name in own and call.id not in done:
             answer = await own[call.name].call(call.raw, message_id=reply.id or None)
             found.append(tool_result(call, answer, is_error=answer.startswith("Error:")))
     return found
@@ -139,7 +148,7 @@ def _message(session: AsyncSession, reply: Reply, id: str, status: str, revision
     noted: dict[str, Any] = {"status": status}
     if revision is not None:
         noted["revision"] = revision
-    known = {"model": reply.model, "responseId": reply.response_id, "stop": reply.stop}
+    known = {"model": _text(reply.model), "responseId": _text(reply.response_id), "stop": _text(reply.stop)}
     noted |= {name: value for name, value in known.items() if value is not None}
     wire = reply.message.to_dict()
     wire["id"] = id
@@ -148,7 +157,7 @@ def _message(session: AsyncSession, reply: Reply, id: str, status: str, revision
 
 
 def _usage(session: AsyncSession, reply: Reply, view: View | None, message_id: str | None, ok: bool, now: int) -> Usage:
-    model = reply.model or (view.model if view is not None else None)
+    model = _text(reply.model) or (view.model if view is not None else None)
     used = reply.usage
     usage = Usage(
         id=session.store.new_id(),
@@ -159,11 +168,11 @@ def _usage(session: AsyncSession, reply: Reply, view: View | None, message_id: s
         route=view.route if view is not None else None,
         started_at=view.started_at if view is not None else None,
         ended_at=from_micros(now),
-        input_tokens=used.input,
-        output_tokens=used.output,
-        cache_read_tokens=used.cache_read,
-        cache_write_5m_tokens=used.cache_write_5m,
-        cache_write_1h_tokens=used.cache_write_1h,
+        input_tokens=_number(used.input),
+        output_tokens=_number(used.output),
+        cache_read_tokens=_number(used.cache_read),
+        cache_write_5m_tokens=_number(used.cache_write_5m),
+        cache_write_1h_tokens=_number(used.cache_write_1h),
     )
     cost = price(model, usage, at=usage.ended_at) if model is not None else None
     return usage if cost is None else replace(usage, cost=cost.cost, price_source=cost.source)
@@ -171,3 +180,17 @@ def _usage(session: AsyncSession, reply: Reply, view: View | None, message_id: s
 
 def _below(view: View | None) -> Below | None:
     return None if view is None or view.leaf is None else Below(view.leaf, view.active)
+
+
+def _check(session: AsyncSession, view: View | None) -> None:
+    if view is not None and view.session_id != session.id:
+        raise ValueError(f"the view is of session {view.session_id!r}, not of {session.id!r}")
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> int | None:
+    """A number of tokens that a database can keep."""
+    return value if isinstance(value, int) and 0 <= value < 2**63 else None

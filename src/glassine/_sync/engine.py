@@ -164,9 +164,6 @@ class Engine:
     ) -> None:
         self._write(recording.record, ref, draft, below, usage, now)
 
-    def revise(self, ref: Ref, draft: Draft, usage: Usage | None, now: int) -> bool:
-        return self._write(recording.revise, ref, draft, usage, now)
-
     def next_number(self, ref: Ref) -> int:
         return self._read(reading.next_number, ref)
 

@@ -113,6 +113,8 @@ def _holds(entries: Sequence[Entry], run: Sequence[Entry], after: int, sent: set
     ids = [entry.id for entry in run if entry.id is not None]
     if any("encrypted_content" not in entry.item for entry in run):
         problem = ("reasoning_dropped", "reasoning without OpenAI's encrypted content was left out")
+    elif any(sendable_value(entry.item) is not entry.item for entry in run):
+        problem = ("reasoning_dropped", "reasoning with a character that cannot be sent was left out")
     elif len(set(ids)) < len(ids) or not sent.isdisjoint(ids):
         problem = ("duplicate_item", "this reasoning was sent before")
     elif not led:

@@ -132,9 +132,7 @@ def _merged(blocks: Blocks) -> list[dict[str, Any]]:
         if kept != last["text"]:
             last["text"] = kept
             last.pop("cache_control", None)  # with more behind it, it will be another text
-            blocks.notes.append(
-                Note("text_trimmed", None, None, "white space at the very end was left out")
-            )
+            blocks.notes.append(Note("text_trimmed", None, None, "white space at the very end was left out"))
     return made
 
 

@@ -37,6 +37,11 @@ class Model:
     binds_thinking: bool
     notes: tuple[str, ...] = ()
 
+    @property
+    def plain_name(self) -> str:
+        """The name without what clouds, gateways and dates add to it: the same for the same model."""
+        return self.known_as or parse(self.name).plain
+
 
 _OVERRIDES = tuple(field.name for field in fields(Model) if field.name not in ("name", "known_as", "provider"))
 _PROVIDERS: dict[str, Provider] = {

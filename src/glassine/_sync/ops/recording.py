@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...drafting import Draft
-from ...errors import MessageNotFoundError
 from ...records import Named, Ref, Usage
 from ..database import Database
 from . import appending, editing, sessions
@@ -21,24 +20,18 @@ class Below(NamedTuple):
 
 
 def record(db: Database, ref: Ref, draft: Draft | None, below: Below | None, usage: Usage | None, now: int) -> None:
-    """Store a reply, and its usage. Without `below`, or when that message is gone, it goes below the active leaf."""
+    """Store a reply, or a later state of it, and its usage. A message that somebody deleted meanwhile stays deleted.
+
+    Without `below`, or when that message is gone, it goes below the active leaf.
+    """
     if draft is not None:
-        _attach(db, ref, draft, below, now)
+        head = find_head(db, ref)
+        if head is not None and find_node(db, head, draft.id) is not None:
+            editing.update(db, ref, draft, now)
+        elif head is None or not db.rows(db.queries.tombstone_has, (head.ns, head.session, 0, draft.id)):
+            _attach(db, ref, draft, below, now)
     if usage is not None:
         sessions.add_usage(db, ref, [usage], now)
-
-
-def revise(db: Database, ref: Ref, draft: Draft, usage: Usage | None, now: int) -> bool:
-    """Write a later state of a reply that is still coming, and its usage when it is all there. False: somebody deleted
-    it, and it stays so."""
-    try:
-        editing.update(db, ref, draft, now)
-        there = True
-    except MessageNotFoundError:
-        there = False
-    if usage is not None:
-        sessions.add_usage(db, ref, [usage], now)
-    return there
 
 
 def _attach(db: Database, ref: Ref, draft: Draft, below: Below | None, now: int) -> None:
