@@ -200,7 +200,10 @@ class Message:
 
     @property
     def parts(self) -> list[Part]:
-        return cast("list[Part]", self._wire["parts"])
+        # Asked for more often than all else: no second property, and no call of `cast`.
+        if (data := self._data) is None:
+            data = self._data = self._decode()
+        return data["parts"]  # type: ignore[no-any-return]
 
     @property
     def metadata(self) -> dict[str, Any] | None:

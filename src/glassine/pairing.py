@@ -64,20 +64,16 @@ def _pending_of_sound(messages: Sequence[Message]) -> tuple[str, ...] | None:
     waiting: dict[str, None] = {}
     for message in messages:
         given = results(message)
-        if message.role != "assistant":
-            if given:
-                if len(given) != len(message.parts):
-                    return None
-                for result in given:
-                    if result.id not in waiting:
-                        return None
-                    del waiting[result.id]
-                continue
-            if waiting or not _says_anything(message):
+        if given and message.role != "assistant":
+            if len(given) != len(message.parts):
                 return None
+            for result in given:
+                if result.id not in waiting:
+                    return None
+                del waiting[result.id]
             continue
-        asked = calls(message)
-        if waiting or given or not _says_anything(message):
+        asked = calls(message) if message.role == "assistant" else []
+        if waiting or given or not (asked or any(_says(part) for part in message.parts)):
             return None
         waiting = dict.fromkeys([call.id for call in asked])
         if len(waiting) != len(asked):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from .loading import Copy, copies, marker_text
 from .marking import Laying, by_message, replaced
@@ -18,8 +19,7 @@ from .tree import Position
 _NOWHERE = Position(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ViewEntry:
+class ViewEntry(NamedTuple):
     """One message of a view. It stands for `messages` stored messages, from `first_id` to `last_id` (none, for a
     reminder: both name the message it follows); `why` says what made it look other than stored."""
 
@@ -186,6 +186,8 @@ def previews(readable: bool) -> Step:
 def mended(found: Sequence[ViewEntry], repaired: Repaired) -> tuple[ViewEntry, ...]:
     """The entries of a repaired list. A stub, or a result that was moved out of a message, stands for no message of its
     own."""
+    if not repaired.notes and len(repaired.messages) == len(found):
+        return tuple(found)  # nothing was mended
     shown = []
     taken: set[int] = set()
     for message, source in zip(repaired.messages, repaired.sources, strict=True):

@@ -50,6 +50,9 @@ _WITH_PARTS = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "t
 OPAQUE = SERVER_RESULTS | SERVER_CALLS | {"container_upload", "mcp_tool_listing", "compaction", "search_result"}
 """Blocks that go back as they came. As parts of an imported transcript they may stand bare."""
 
+_PLAIN = frozenset({"text", "reasoning", "tool-call", "tool-result", "file"})
+"""The types of parts that are no items of a provider."""
+
 
 class Block(NamedTuple):
     """A block on one side of the conversation, and the index of the message it comes from."""
@@ -260,7 +263,7 @@ def _whole_server_calls(messages: Sequence[Message]) -> set[str]:
     asked, whole = set(), set()
     for number, message in enumerate(messages):
         parts: list[Any] = message.parts
-        for item in [item for part in parts if (item := _item_of(part)) is not None]:
+        for item in [item for part in parts if part["type"] not in _PLAIN and (item := _item_of(part)) is not None]:
             id = _server_id(item)
             if id is None:
                 continue

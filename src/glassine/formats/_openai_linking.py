@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ._common import sendable_value
 from ._pieces import Piece
 
 _OUTPUTS = {
