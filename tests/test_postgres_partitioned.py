@@ -52,7 +52,10 @@ def test_the_contract_holds(url: str, admin: psycopg.Connection) -> None:
     glassine.open(url).close()
     admin.execute(SCRIPT)
     numbers = itertools.count()
-    check_store(lambda: glassine.open(url, migrate=False, namespace=f"n{next(numbers)}"))
+    # Those that meet every table; what a value looks like makes no difference to a partition.
+    for theme in ("appending", "placing", "changing", "summarising", "searching", "owning", "beside", "remembering"):
+        check_store(lambda: glassine.open(url, migrate=False, namespace=f"n{next(numbers)}"), only=f"{theme}.*")
+    check_store(lambda: glassine.open(url, migrate=False, namespace=f"n{next(numbers)}"), only="entries.*")
     used = {
         table: admin.execute(f"SELECT count(DISTINCT tableoid) FROM {table}").fetchone()
         for table in ("session", "node", "body", "words", "strand")

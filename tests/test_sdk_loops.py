@@ -34,7 +34,7 @@ async def _ask(session: AsyncSession, client: anthropic.AsyncAnthropic) -> Any:
 
 
 async def test_a_loop_with_parallel_tools_and_thinking() -> None:
-    answers = [
+    answers: list[Any] = [
         [Thinking("Two."), Text("I look."), Call("weather", {"city": "Rome"}), Call("weather", {"city": "Oslo"})],
         "Warm and cold.",
         "You are welcome.",

@@ -397,6 +397,7 @@ def _shipped_errors(family: str, kinds: set[str]) -> dict[str, float]:
     return errors
 
 
+@pytest.mark.soak
 @real_data
 @pytest.mark.parametrize("family", range(4))
 def test_sources_that_the_fit_has_not_seen(items: list[fit_tokens.Item], family: int) -> None:
@@ -405,6 +406,7 @@ def test_sources_that_the_fit_has_not_seen(items: list[fit_tokens.Item], family:
     assert max(map(abs, errors.values())) <= 0.20
 
 
+@pytest.mark.soak
 @real_data
 def test_the_weights_are_those_of_the_data(items: list[fit_tokens.Item]) -> None:
     assert fit_tokens.TARGET.read_text("utf-8") == fit_tokens.module(fit_tokens.fit_all(items))

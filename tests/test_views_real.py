@@ -69,7 +69,7 @@ def steps(path: Path) -> list[Message]:
         elif role in ("system", "user", "developer"):
             role = "system" if role == "developer" else role
             text = {"type": "text", "text": step.get("text") or ""}
-            found.append(Message(id=f"m{len(found)}", role=role, parts=[text]))
+            found.append(Message.from_dict({"id": f"m{len(found)}", "role": role, "parts": [text]}))
     return found
 
 
