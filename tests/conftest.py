@@ -7,10 +7,17 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 
 from tests import pg
+
+# The same examples in every run, so that a change is judged by what it changes; `./dev soak` looks for new ones. No
+# deadline: a machine may be busy with other things.
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile("same")
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def parse(model: str) -> Name:
     # A date may stand before a snapshot word or behind it.
     for _ in range(2):
         tail = _SNAPSHOT.sub("", _DATE.sub("", tail))
+    tail = tail.strip()
     return Name(_claude(tail) or tail, route, long_context)
 
 
