@@ -30,8 +30,9 @@ FLOORS = {
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
     "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
     "redaction handles pairing rules skills spec front_matter entries pricing overflow binding marking origins loading "
-    "reminding originals thinking hints explaining showing dialects",
-    STORAGE: "providers _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* "
+    "reminding originals thinking hints explaining showing dialects calibration compactor summarising extracting "
+    "covering places shrinking",
+    STORAGE: "providers summarisers _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database _async.ops* "
     "_async.engine _async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",

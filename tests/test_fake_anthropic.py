@@ -344,7 +344,7 @@ def test_count_tokens(fake: FakeProvider, client: Any) -> None:
     assert 0 < few < many
     usage = create(client, **more).usage
     assert usage.input_tokens == many
-    thinking = {"type": "enabled", "budget_tokens": 5000}
+    thinking = {"type": "adaptive"}
     assert client.messages.count_tokens(model=MODEL, messages=[ASK], thinking=thinking).input_tokens == few
     with pytest.raises(anthropic.BadRequestError):
         client.messages.count_tokens(model=MODEL, messages=[ASK], extra_body={"max_tokens": 5})

@@ -143,6 +143,7 @@ EXAMPLES: dict[str, list[Message]] = {
     "name of a file": [user("hi", PDF)],
     "text file of the user's": [user("hi", NOTES)],
     "sound of the user's": [user("hi", SOUND)],
+    "sound of the model's": [user("hi"), assistant("so", SOUND)],
     "reasoning of Anthropic": [user("hi"), assistant(_reasoning("anthropic", signature="EqQB"), "so")],
     "reasoning of OpenAI": [
         user("hi"),

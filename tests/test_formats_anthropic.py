@@ -349,6 +349,90 @@ def test_a_request_read_and_written_again_is_the_same(history: list[Message]) ->
     assert json.dumps(again) == json.dumps(first)
 
 
+# -- turns that begin without thinking --------------------------------------------------------------------------------
+
+call = tool_call("search", {"q": "猫"}, id="a")
+found = tool_result("a", "x", name="search")
+
+
+def hand(request: Request, kind: str = "enabled") -> list[str]:
+    """The rules that a request breaks with thinking set by hand."""
+    thinking = {"type": kind, **({"budget_tokens": 1024} if kind == "enabled" else {})}
+    whole = {"model": MODEL, "max_tokens": 2000, **request.arguments, "thinking": thinking}
+    return [violation.rule for violation in violations("anthropic", whole)]
+
+
+@pytest.mark.parametrize(
+    ("history", "at"),
+    [
+        ([user("go"), assistant(call), found], 1),
+        ([user("go"), assistant("I look.", signed, call), found], 1),
+        ([user("go"), assistant(signed, "so"), user("on"), assistant(call), found, user("and?")], 3),
+        # The turn is several steps long: it is its first one that counts.
+        (
+            [
+                user("go"),
+                assistant(call),
+                found,
+                assistant(signed, tool_call("search", {}, id="b")),
+                tool_result("b", ""),
+            ],
+            1,
+        ),
+    ],
+)
+def test_a_turn_that_begins_without_thinking_is_noted(history: list[Message], at: int) -> None:
+    named = [message.with_id(f"m{number}") for number, message in enumerate(history)]
+    request = anthropic.to_request(named, model=MODEL)
+    assert [(note.code, note.message_id, note.part) for note in request.notes] == [("thinking_off", f"m{at}", None)]
+    assert hand(request) == ["anthropic.thinking_first"]
+    assert hand(request, "disabled") == []
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [user("go"), assistant(signed, call), found],
+        [user("go"), assistant(hidden, call), found],
+        [user("go"), assistant(call), found, assistant("so"), user("on")],
+        [user("go"), assistant("so"), user("on")],
+        [user("go"), assistant(call), found, assistant("so")],
+        [user("go")],
+        [],
+    ],
+)
+def test_other_requests_are_not_noted(history: list[Message]) -> None:
+    assert anthropic.to_request(history, model=MODEL).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "codes"),
+    [
+        ("claude-3-5-sonnet-20241022", []),
+        ("claude-3-7-sonnet-20250219", ["thinking_off"]),
+        ("claude-sonnet-4-20250514", ["thinking_off"]),
+        ("us.anthropic.claude-haiku-4-5-20251001-v1:0", ["thinking_off"]),
+        ("anthropic/claude-opus-4.6", ["thinking_off"]),
+        ("claude-opus-4-7", []),
+        ("anthropic/claude-opus-4.8", []),
+        ("claude-sonnet-5", []),
+        ("claude-fable-5-1", []),
+        ("gpt-5", []),
+        (None, []),
+    ],
+)
+def test_the_note_is_for_models_that_think_by_hand(model: str | None, codes: list[str]) -> None:
+    request = anthropic.to_request([user("go"), assistant(call), found], model=model)
+    assert [note.code for note in request.notes] == codes
+
+
+@given(histories)
+def test_the_note_and_the_rule_agree(history: list[Message]) -> None:
+    request = anthropic.to_request(repair([user("first"), *history]).messages, model=MODEL)
+    assume(request.arguments["messages"][-1]["role"] == "user")
+    assert ("thinking_off" in codes(request)) is ("anthropic.thinking_first" in hand(request))
+
+
 # -- histories from requests ------------------------------------------------------------------------------------------
 
 

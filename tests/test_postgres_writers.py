@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +16,7 @@ import pytest
 
 import glassine
 from glassine import (
+    SessionSpec,
     StoreBusyError,
     user,
 )
@@ -223,3 +227,88 @@ def test_catching_up_never_indexes_what_was_changed_meanwhile(
     other.commit()
     result()
     assert [len(store.search(word)) for word in ("early", "later", "stays")] == [0, 1, 1]
+
+
+# --- what a namespace shares ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_database(postgres: str) -> Iterator[tuple[str, psycopg.Connection]]:
+    """The URL of a database that no other test uses, which tells of its deadlocks alone, and a connection beside."""
+    name = f"alone_{os.getpid()}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield postgres.replace("@/postgres?", f"@/{name}?"), connection
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def deadlocks(connection: psycopg.Connection, url: str) -> int:
+    """How many there were in a database. A session tells of its own when it ends."""
+    name = url.partition("@/")[2].partition("?")[0]
+    for _ in range(400):
+        if not connection.execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", (name,)).fetchall():
+            row = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = %s", (name,)).fetchone()
+            assert row is not None
+            return int(row[0])
+        time.sleep(0.01)
+    raise AssertionError("somebody is still connected")
+
+
+def test_redactions_that_share_blocks_take_turns(own_database: tuple[str, psycopg.Connection]) -> None:
+    """Six sessions, whose messages all wrote into the same two blocks and some entries, redact at once."""
+    url, connection = own_database
+    spec = SessionSpec().with_cached_prompt().with_context("notes", scope="namespace", when_changed="remind")
+    spec = spec.with_context("規則", scope="namespace")
+    spec = spec.with_context("facts", provider=glassine.SearchableEntries(), scope="namespace")
+    with contextlib.ExitStack() as stack:
+        stores = [stack.enter_context(glassine.open(url)) for _ in range(6)]
+        sessions = [store.session(f"s{number}", spec) for number, store in enumerate(stores)]
+        for number, session in enumerate(sessions):
+            session.append([user("x", id="m0"), user("y", id="m1"), user("z")])
+            write = next(tool for tool in session.tools() if tool.name == "set_context")
+            for id in ("m0", "m1"):
+                for label in ("notes", "規則"):
+                    line = {"label": label, "content": f"{number} {id} 🙂", "action": "append"}
+                    assert write.call(line, message_id=id).startswith("Written")
+                entry = {"label": "facts", "content": "x", "metadata": {"title": f"{number} {id}"}}
+                assert write.call(entry, message_id=id).startswith("Indexed")
+            session.append_block("notes", f"{number} by hand")
+        gate = threading.Barrier(len(sessions), timeout=60)
+
+        def redact(session: glassine.Session) -> None:
+            for id in ("m0", "m1"):
+                session.freeze_prompt()
+                session.view()
+                gate.wait()
+                session.redact(id)
+
+        with ThreadPoolExecutor(len(sessions)) as pool:
+            list(pool.map(redact, sessions))
+        content = sessions[0].block("notes").content
+        assert sorted(content.split("\n")) == [f"{number} by hand" for number in range(6)]
+        assert sessions[0].block("規則").content == ""
+        assert sessions[0].entries("facts") == []
+        assert "🙂" not in sessions[5].freeze_prompt()
+        assert stores[0].verify().clean
+    assert deadlocks(connection, url) == 0
+
+
+def test_a_redaction_waits_for_another_before_it_touches_other_sessions(
+    store: glassine.Store, other: psycopg.Connection
+) -> None:
+    spec = SessionSpec().with_cached_prompt().with_context("notes", scope="namespace")
+    for name in ("one", "two"):
+        session = store.session(name, spec)
+        session.append([user("x", id="m1"), user("y")])
+        next(iter(session.tools())).call({"label": "notes", "content": name, "action": "append"}, message_id="m1")
+        session.freeze_prompt()
+    store.namespace("apart").session("s").append(user("x", id="m1"))
+    other.execute("SELECT 1 FROM namespace FOR UPDATE")
+    store.namespace("apart").session("s").redact("m1")  # which shares nothing, and waits for nobody
+    result = beside(lambda: store.session("one", spec).redact("m1"))
+    waits_for_a_lock(other)
+    other.execute("SELECT 1 FROM block FOR UPDATE NOWAIT")
+    other.execute("SELECT 1 FROM prompt FOR UPDATE NOWAIT")
+    other.rollback()
+    assert result() == ()
+    assert store.session("two", spec).block("notes").content == "two"

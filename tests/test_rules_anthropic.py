@@ -22,6 +22,7 @@ CALL = {"type": "tool_use", "id": "call_1", "name": "search", "input": {"q": "x"
 RESULT = {"type": "tool_result", "tool_use_id": "call_1", "content": "found"}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2lnbmVk"}
 MARK = {"type": "ephemeral"}
+NEWER = "claude-opus-4-8"
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def good() -> Request:
     """A request with something of everything, which the server takes."""
     return copy.deepcopy(
         {
-            "model": "claude-sonnet-5",
+            "model": "claude-sonnet-4-6",
             "max_tokens": 2048,
             "system": [text("Be brief.", cache_control={"type": "ephemeral", "ttl": "1h"})],
             "tools": [{"name": "search", "description": "Search.", "input_schema": {"type": "object"}}],
@@ -175,8 +176,11 @@ BREAKERS: list[tuple[str, Change]] = [
     ("many_messages", lambda request: request.update(messages=[ASK] * 100_001)),
     ("role", messages(ASK, {"role": "tool", "content": "found"})),
     ("first_user", messages(say("assistant", "Welcome."), ASK)),
-    ("system_place", messages(say("system", "Be brief."), ASK)),
-    ("system_place", messages(ASK, say("assistant", "a"), say("system", "b"), ASK)),
+    ("system_place", lambda request: request.update(model=NEWER, messages=[say("system", "Be brief."), ASK])),
+    (
+        "system_place",
+        lambda request: request.update(model=NEWER, messages=[ASK, say("assistant", "a"), say("system", "b"), ASK]),
+    ),
     ("system_model", lambda request: request.update(model="claude-opus-4-7", messages=[ASK, say("system", "b")])),
     ("prefill", messages(ASK, say("assistant", "The answer is"))),
     (
@@ -221,6 +225,8 @@ BREAKERS: list[tuple[str, Change]] = [
     ("thinking_config", setting("thinking", {"type": "enabled", "budget_tokens": 512})),
     ("thinking_config", setting("thinking", {"type": "enabled"})),
     ("thinking_config", setting("max_tokens", 1024)),
+    ("thinking_manual", setting("model", "claude-opus-4-7")),
+    ("thinking_manual", setting("model", "anthropic/claude-sonnet-4.8")),
     ("thinking_choice", setting("tool_choice", {"type": "any"})),
     ("thinking_signature", messages(ASK, say("assistant", {**THOUGHT, "signature": ""}, text("x")), ASK)),
     (

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ._sync.store import Store, open
     from .binding import SearchableEntries, SkillTable
     from .blocks import Block
+    from .calibration import Calibration
+    from .compaction import CompactionPlan, NothingToDo, plan_compaction
+    from .compactor import Compaction, Compactor, Recovery, Summary
     from .copying import CopyProblem, CopyReport
     from .dialects import from_ai_sdk, from_anthropic, from_gemini, from_openai, from_openai_responses
     from .entries import Entry, EntryInfo
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         InvalidSpecError,
         LeafMovedError,
         MessageNotFoundError,
+        NoCompactorError,
         NotADatabaseError,
         NotFoundError,
         OverlayNotFoundError,
@@ -54,12 +58,14 @@ if TYPE_CHECKING:
         StoreUnavailableError,
     )
     from .explaining import Explanation
+    from .extracting import extractive_summary
     from .formats._common import Note
     from .hints import CacheHints
     from .loading import Loaded
     from .messages import Message, ToolCall, ToolResult, assistant, calls, results, tool_call, tool_result, user
     from .models import Model
     from .origins import Line
+    from .overflow import Overflow, is_context_overflow
     from .overlays import Overlay
     from .prompt import Freezing, Prompt
     from .providers import FileContext, SkillBucket, SkillDirectory
@@ -82,6 +88,8 @@ if TYPE_CHECKING:
     )
     from .showing import ViewEntry
     from .spec import SessionSpec
+    from .summarisers import summarize_with_anthropic, summarize_with_openai
+    from .summarising import SummaryPrompt
     from .tools import ToolDefinition
     from .truncation import truncate_older
     from .view import View
@@ -96,7 +104,11 @@ __all__ = [
     "BlockNotFoundError",
     "BudgetExceededError",
     "CacheHints",
+    "Calibration",
     "Check",
+    "Compaction",
+    "CompactionPlan",
+    "Compactor",
     "ConflictError",
     "CopyProblem",
     "CopyReport",
@@ -126,10 +138,13 @@ __all__ = [
     "Message",
     "MessageNotFoundError",
     "Model",
+    "NoCompactorError",
     "NotADatabaseError",
     "NotFoundError",
     "Note",
+    "NothingToDo",
     "Outline",
+    "Overflow",
     "Overlay",
     "OverlayNotFoundError",
     "Problem",
@@ -137,6 +152,7 @@ __all__ = [
     "ProviderError",
     "ReadOnlyBlockError",
     "Recent",
+    "Recovery",
     "SchemaVersionError",
     "SearchableEntries",
     "Session",
@@ -157,6 +173,8 @@ __all__ = [
     "StoreReadOnlyError",
     "StoreUnavailableError",
     "StoredBlock",
+    "Summary",
+    "SummaryPrompt",
     "Tool",
     "ToolCall",
     "ToolDefinition",
@@ -167,14 +185,19 @@ __all__ = [
     "ViewEntry",
     "assistant",
     "calls",
+    "extractive_summary",
     "from_ai_sdk",
     "from_anthropic",
     "from_gemini",
     "from_openai",
     "from_openai_responses",
+    "is_context_overflow",
     "open",
     "open_async",
+    "plan_compaction",
     "results",
+    "summarize_with_anthropic",
+    "summarize_with_openai",
     "tool_call",
     "tool_result",
     "truncate_older",
@@ -204,6 +227,13 @@ _HOMES = {
     "hints": ("CacheHints",),
     "models": ("Model",),
     "truncation": ("truncate_older",),
+    "calibration": ("Calibration",),
+    "compaction": ("CompactionPlan", "NothingToDo", "plan_compaction"),
+    "compactor": ("Compaction", "Compactor", "Recovery", "Summary"),
+    "extracting": ("extractive_summary",),
+    "overflow": ("Overflow", "is_context_overflow"),
+    "summarisers": ("summarize_with_anthropic", "summarize_with_openai"),
+    "summarising": ("SummaryPrompt",),
     "copying": ("CopyProblem", "CopyReport"),
     "entries": ("Entry", "EntryInfo"),
     "loading": ("Loaded",),

@@ -22,7 +22,7 @@ from .errors import (
 )
 from .urls import Location
 
-MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context", "0005_entries")
+MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context", "0005_entries", "0006_calibration")
 PREPARE = 3
 """A statement is prepared on the server when a connection has run it so often: planning costs as much as running."""
 OWN_SCHEMA = "glassine"

@@ -32,7 +32,7 @@ Durability = Literal["normal", "full"]
 
 APPLICATION_ID = 0x676C7373
 """`glss`: marks a file as ours, so that another program's database is refused rather than written into."""
-MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context", "0005_entries")
+MIGRATIONS = ("0001_tree", "0002_search", "0003_copied", "0004_context", "0005_entries", "0006_calibration")
 PAGE_SIZE = 8192
 _CACHE_KIB = 16 * 1024
 

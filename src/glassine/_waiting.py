@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+    from concurrent.futures import Future
 
 
 T = TypeVar("T")
@@ -57,6 +58,57 @@ def _called(method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         return method(*args)
     except StopIteration as error:
         raise RuntimeError("it raised StopIteration") from error  # which no future can hold
+
+
+def call_within(seconds: float | None, method: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of a caller's, coroutine function or not, and wait for it at most so long.
+
+    Raises TimeoutError. What was called goes on then, in a thread that keeps no program from ending.
+    """
+    from concurrent.futures import TimeoutError as Late
+
+    work = _in_thread(method, args, True)
+    try:
+        return work.result(seconds)
+    except Late as error:
+        if work.done():
+            raise  # one that it raised itself
+        raise TimeoutError from error
+
+
+async def call_within_async(seconds: float | None, method: Callable[..., Any], *args: Any) -> Any:
+    """The same from an event loop: a coroutine is awaited there, and cancelled when it is late."""
+    import asyncio
+
+    async with asyncio.timeout(seconds):
+        if inspect.iscoroutinefunction(method):
+            return await method(*args)
+        result = await asyncio.wrap_future(_in_thread(method, args, False))
+        return await result if inspect.isawaitable(result) else result
+
+
+def _in_thread(method: Callable[..., Any], args: tuple[Any, ...], run: bool) -> Future[Any]:
+    """Begin a call in a thread of its own. `run`: a coroutine that comes of it is run there, too."""
+    import contextvars
+    from concurrent.futures import Future
+
+    work: Future[Any] = Future()
+    work.set_running_or_notify_cancel()
+
+    def finish() -> None:
+        try:
+            result = method(*args)
+            if run and inspect.iscoroutine(result):
+                import asyncio
+
+                result = asyncio.run(result)
+        except BaseException as error:
+            work.set_exception(error)
+        else:
+            work.set_result(result)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(finish,), daemon=True).start()
+    return work
 
 
 def iterate(events: Iterable[T]) -> Iterator[T]:

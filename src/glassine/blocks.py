@@ -51,9 +51,11 @@ class Block:
 
 
 class Section(NamedTuple):
-    """A block as it stands in the prompt: its text in UTF-8 (lone surrogates as `surrogatepass`), and the SHA-256."""
+    """A block as it stands in the prompt: its text, that in UTF-8 (lone surrogates as `surrogatepass`), and the SHA-256
+    of these bytes."""
 
     label: str
+    text: str
     data: bytes
     digest: str
 
@@ -66,18 +68,23 @@ def sections(blocks: Iterable[Block]) -> list[Section]:
         if content or block.kind != "readonly":
             text = f"{RULE}\n{header(block)}\n{RULE}\n{content}" if content else f"{RULE}\n{header(block)}\n{RULE}"
             data = text.encode("utf-8", "surrogatepass")
-            drawn.append(Section(block.label, data, sha256(data).hexdigest()))
+            drawn.append(Section(block.label, text, data, sha256(data).hexdigest()))
     return drawn
 
 
-def joined(drawn: Iterable[Section]) -> bytes:
+def joined(drawn: Iterable[Section]) -> str:
     """The prompt of these sections: one blank line between two of them."""
+    return "\n\n".join([section.text for section in drawn])
+
+
+def joined_data(drawn: Iterable[Section]) -> bytes:
+    """The same in UTF-8. Each section is encoded once, for its digest and for this."""
     return b"\n\n".join([section.data for section in drawn])
 
 
 def render(blocks: Iterable[Block]) -> str:
     """The system prompt: the sections with one blank line between them. The same blocks give the same text."""
-    return joined(sections(blocks)).decode("utf-8", "surrogatepass")
+    return joined(sections(blocks))
 
 
 def header(block: Block) -> str:

@@ -15,6 +15,7 @@
     │   └── BlockNotFoundError
     ├── ConflictError           somebody else, or an earlier call, stored something different
     │   └── LeafMovedError          `expect_leaf` did not hold
+    ├── NoCompactorError        a session without a compactor was to be compacted
     ├── ProviderError           what a block's content comes from failed: a file, a bucket, a caller's object
     ├── CorruptMessageError     a stored message cannot be read; `verify` and `repair` deal with it
     └── StoreError              the database itself
@@ -50,6 +51,7 @@ __all__ = [
     "InvalidSpecError",
     "LeafMovedError",
     "MessageNotFoundError",
+    "NoCompactorError",
     "NotADatabaseError",
     "NotFoundError",
     "OverlayNotFoundError",
@@ -206,6 +208,16 @@ class LeafMovedError(ConflictError):
         self.expected, self.actual = expected, actual
         super().__init__(
             f"the active leaf is {actual!r}, not {expected!r}", session_id=session_id, message_id=message_id
+        )
+
+
+class NoCompactorError(GlassineError):
+    """The session `session_id` has no compactor, and none was given."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        super().__init__(
+            f"session {session_id!r} has no compactor; give one to its spec with `with_compaction`, or to this call"
         )
 
 

@@ -9,7 +9,7 @@ from .content import Kind
 from .errors import StoreError
 from .messages import Message
 from .overlays import Overlay
-from .records import Totals
+from .records import Totals, Usage
 from .searching import Query
 from .tree import Span
 
@@ -23,6 +23,43 @@ class Plan(NamedTuple):
     pieces: Sequence[Span | Overlay]
     visible: Totals
     beside: Sequence[Overlay] = ()
+
+
+class Appended(NamedTuple):
+    """What an append came to: for each message whether it was new, the session's change number, and the totals of the
+    path to its active leaf."""
+
+    added: list[bool]
+    change: int
+    totals: Totals
+
+
+class Weight(NamedTuple):
+    """What the path to the active leaf weighs at a `change` of the session: the totals of what is `stored`, and of what
+    is `visible`, summaries included. `beside` names the markers and reminders that apply, `usage` are the newest rows
+    of the session."""
+
+    change: int
+    stored: Totals
+    visible: Totals
+    beside: tuple[str, ...]
+    usage: tuple[Usage, ...]
+
+
+class Laid(NamedTuple):
+    """A summary to be laid: over `messages` stored messages from `first` to `last`, in the place of the summaries
+    `replaces`, as they were at the `change` of the session. `data` is kept with it; `event` is (id, kind, data)."""
+
+    id: str
+    text: str
+    first: str
+    last: str
+    messages: int
+    replaces: frozenset[str]
+    change: int
+    data: dict[str, Any]
+    event: tuple[str, str, Any]
+    usage: tuple[Usage, ...]
 
 
 class Asked(NamedTuple):

@@ -61,6 +61,8 @@ class Explanation:
                 "system": self.tokens.system,
                 "tools": self.tokens.tools,
                 "messages": self.tokens.messages,
+                "estimate": self.tokens.estimate,
+                "calibration": self.tokens.calibration._asdict(),
                 "total": self.tokens.total,
                 "window": self.tokens.window,
                 "family": self.facts.family,
@@ -83,6 +85,10 @@ class Explanation:
             f"{self.tokens.system} system, {self.tokens.tools} tools, {self.tokens.messages} messages",
             self._prompt(),
         ]
+        if self.tokens.calibration.requests:
+            ratio, requests = self.tokens.calibration
+            learnt = f"{requests} request{'s' if requests > 1 else ''}"
+            lines.append(f"the estimate, {self.tokens.estimate}, is taken times {ratio:.2f}: learnt from {learnt}")
         for number, row in enumerate(self.rows):
             stands = "" if row.messages == 1 else f" for {row.messages} messages, {row.first_id} to {row.last_id}"
             why = f"  [{', '.join(row.why)}]" if row.why else ""

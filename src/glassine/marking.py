@@ -59,6 +59,11 @@ def stubbed(overlays: Iterable[Overlay]) -> list[tuple[str, str]]:
     ]
 
 
+def shown_by(marker: Overlay) -> Any:
+    """What stands in the place of the result under a marker: its text, or a value that kept the result's shape."""
+    return marker.data.get("output", marker.text)
+
+
 def by_message(overlays: Iterable[Overlay]) -> dict[str, dict[str, Overlay]]:
     """The markers over results: message id → call id → marker; of several over one result the newest."""
     found: dict[str, dict[str, Overlay]] = {}

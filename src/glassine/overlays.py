@@ -148,6 +148,11 @@ def layers(path: Path, overlays: Iterable[Overlay]) -> list[Span | Overlay]:
     return pieces + path.spans(1, high)
 
 
+def open_calls(summary: Overlay) -> dict[str, str]:
+    """The calls under a summary that had no result when it was made: name by id."""
+    return dict(summary.data.get("open", ()))
+
+
 def summary_message(overlay: Overlay) -> Message:
     """The message that stands for the range of a summary in a history."""
     return Message(

@@ -7,7 +7,7 @@ same one, and a longer list gives the same one with something added, but for wha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,14 +40,20 @@ class Repaired(NamedTuple):
     pending: tuple[str, ...]
 
 
-def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = ()) -> Repaired:
+def repair(
+    messages: Sequence[Message],
+    stubbed: Collection[tuple[str, str]] = (),
+    covered: Mapping[str, str] | None = None,
+) -> Repaired:
     """Mend a history. `stubbed` are the calls whose stub an earlier request had, each by the ids of message
-    and call, as often as it had one.
+    and call, as often as it had one. `covered` are calls that a summary stands for, and that had no result then: name
+    by id.
 
     - A call is pending while it stands in the last assistant message with nothing but results after it; it stays as it
       is. Any other call without a result gets the text STUB as its result.
     - Results are moved directly behind the message with their calls. If a stub was sent there meanwhile, the stub
       stays, and the result is shown where it came in, as a user's text; while calls are pending it is held back.
+      So is the result of a covered call.
       A result that was written into the part of its call (the AI SDK's) stands there all the same; a note says so.
     - Results without a call before them go, and so do second results of one call, a call that the next message
       repeats word for word (its result counts for the first), and messages with nothing left in them.
@@ -56,7 +62,7 @@ def repair(messages: Sequence[Message], stubbed: Collection[tuple[str, str]] = (
     """
     if not stubbed and (pending := _pending_of_sound(messages)) is not None:
         return Repaired(list(messages), (), (), tuple(range(len(messages))), pending)
-    return _Repair(messages, stubbed).run()
+    return _Repair(messages, stubbed, covered or {}).run()
 
 
 def _pending_of_sound(messages: Sequence[Message]) -> tuple[str, ...] | None:
@@ -103,8 +109,11 @@ class _Repair:
     # Invariant: `visible` is the newest message so far that says something of its own, more than results. Results in
     # the messages between it and the next visible one stand behind its calls already.
 
-    def __init__(self, messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) -> None:
+    def __init__(
+        self, messages: Sequence[Message], stubbed: Collection[tuple[str, str]], covered: Mapping[str, str]
+    ) -> None:
         self.messages = messages
+        self.covered = dict(covered)
         self.stubbed = Counter(stubbed)
         self.notes: list[Note] = []
         self.visible = -1
@@ -160,6 +169,12 @@ class _Repair:
         candidates = self.newest.get(result.id, [])
         waiting = [entry for entry in candidates if not entry.answered]
         entry = waiting[0] if waiting else None
+        if entry is None and not candidates and result.id in self.covered:
+            call = ToolCall(result.id, self.covered.pop(result.id), {}, result.part, {})
+            self.dropped.setdefault(number, set()).add(result.part)
+            self._behind(self.visible).late.append((number, call, result))
+            self._note("late_result", number, result.part, f"the call {result.id} is summarised; its result came later")
+            return
         if entry is None:
             code, why = ("duplicate_result", "has a result") if candidates else ("orphan_result", "is not in the view")
             self._drop(number, result.part, code, f"a result was left out: the call {result.id} {why}")

@@ -8,24 +8,24 @@ from datetime import datetime
 from hashlib import sha256
 
 from . import _json
-from .blocks import Block, Section, joined, sections
+from .blocks import Block, Section, joined, joined_data, sections
 from .messages import EPOCH
 from .tools import ToolDefinition, definitions
+
+_TOOL = ("name", "description", "input_schema")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A prompt that is rendered, and not frozen yet. `data` is its text in UTF-8, `digest` a SHA-256 over it and
-    the tools."""
+    """A prompt that is rendered, and not frozen yet. `data` is its text in UTF-8, `packed` are its tools as they are
+    stored, `digest` is a SHA-256 over both."""
 
+    text: str
     data: bytes
     tools: tuple[ToolDefinition, ...]
+    packed: bytes
     sections: tuple[tuple[str, str], ...]
     digest: str
-
-    @property
-    def text(self) -> str:
-        return self.data.decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,10 @@ class Freezing:
 def draft(blocks: Sequence[Block]) -> Draft:
     """Render a prompt and its tools. The same blocks give the same bytes."""
     drawn = sections(blocks)
-    data, tools = joined(drawn), definitions(blocks)
-    return Draft(data, tools, tuple([(section.label, section.digest) for section in drawn]), digest_of(data, tools))
+    data, tools = joined_data(drawn), definitions(blocks)
+    packed = pack_tools(tools)
+    labels = tuple([(section.label, section.digest) for section in drawn])
+    return Draft(joined(drawn), data, tools, packed, labels, digest_of(data, packed))
 
 
 def unfrozen(made: Draft, since: int) -> Prompt:
@@ -69,16 +71,16 @@ def unfrozen(made: Draft, since: int) -> Prompt:
     return Prompt(made.text, made.tools, made.sections, made.digest, "not frozen", EPOCH, 0, since)
 
 
-def digest_of(data: bytes, tools: Sequence[ToolDefinition]) -> str:
-    """SHA-256 in hexadecimal, over the text in UTF-8 and the tools."""
+def digest_of(data: bytes, packed: bytes) -> str:
+    """SHA-256 in hexadecimal, over the text in UTF-8 and the tools as they are stored."""
     found = sha256(data)
-    found.update(b"\0" + pack_tools(tools))
+    found.update(b"\0" + packed)
     return found.hexdigest()
 
 
 def pack_tools(tools: Sequence[ToolDefinition]) -> bytes:
-    """The tools as JSON, as they are stored and hashed."""
-    return _json.encode([tool.to_dict() for tool in tools])[1]
+    """The tools as JSON, as they are stored and hashed: what `to_dict` gives of each, without copying it."""
+    return _json.encode([{name: getattr(tool, name) for name in _TOOL} for tool in tools])[1]
 
 
 def unpack_tools(data: bytes) -> tuple[ToolDefinition, ...]:

@@ -210,7 +210,8 @@ class Usage:
 
     An empty `id` gets a fresh one when the row is stored; a row whose id is stored already is passed over.
     `input_tokens` are those neither read from nor written to the cache. `kind` is "reply", "summary" or
-    "heartbeat"; `cost` is in US dollars, `price_source` says where the prices came from.
+    "heartbeat"; `cost` is in US dollars, `price_source` says where the prices came from. `estimated_tokens` is what the
+    request was estimated at, before calibration, where it was made from a view.
     """
 
     id: str = ""
@@ -229,6 +230,7 @@ class Usage:
     cache_write_1h_tokens: int | None = None
     cost: float | None = None
     price_source: str | None = None
+    estimated_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

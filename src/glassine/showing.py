@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from .indexing import tokens as estimates
 from .loading import Copy, copies, marker_text
-from .marking import Laying, by_message, replaced
+from .marking import Laying, by_message, replaced, shown_by
 from .messages import Message
 from .originals import preview
-from .overlays import Overlay, summary_message
+from .overlays import Overlay, open_calls, summary_message
 from .pairing import Repaired, repair
+from .records import NOTHING, Totals, Usage
 from .reminding import reminder_message
+from .tokens import FAMILIES
 from .tree import Position
+from .truncation import Truncation, truncate_older
 
 _NOWHERE = Position(0, 0)
 
@@ -41,7 +45,9 @@ class Seen:
     """What a store knows of one path: its leaf and the session's active one, the visible messages and summaries,
     oldest first, with their numbers in the session (of a summary, of its first message), and the markers and reminders
     that apply to it. `next` is the number that the next message will get; what comes
-    before the number `since` was made on another prefix than is there now."""
+    before the number `since` was made on another prefix than is there now. `visible` are the totals of the messages,
+    with the summaries' sizes but not their tokens, `usage` the newest usage rows, the oldest first, `change` the
+    session's change number."""
 
     leaf: str | None
     active: str | None
@@ -50,6 +56,9 @@ class Seen:
     beside: tuple[Overlay, ...]
     next: int
     since: int
+    visible: Totals = NOTHING
+    usage: tuple[Usage, ...] = ()
+    change: int = 0
 
     @property
     def messages(self) -> list[Message]:
@@ -81,6 +90,15 @@ class Seen:
     def copies(self) -> list[Copy]:
         """The bodies of loaded entries that stand in it."""
         return copies(self.messages, self.markers)
+
+    @property
+    def open_calls(self) -> dict[str, str]:
+        """The calls under its summaries that had no result when those were made: name by id."""
+        found: dict[str, str] = {}
+        for piece in self.pieces:
+            if isinstance(piece, Overlay):
+                found.update(open_calls(piece))
+        return found
 
     @property
     def is_settled(self) -> bool:
@@ -116,19 +134,19 @@ Step = Callable[[list[ViewEntry]], list[ViewEntry]]
 """One step of the way from a path to a request. Steps change how entries look, and never what is stored."""
 
 
-def entries(seen: Seen, steps: Iterable[Step]) -> tuple[ViewEntry, ...]:
-    """The entries of a path, after all steps."""
+def entries(seen: Seen, steps: Iterable[Step]) -> list[ViewEntry]:
+    """The entries of a path, after these steps."""
     found = [_entry(piece) for piece in seen.pieces]
     for step in steps:
         found = step(found)
-    return tuple(found)
+    return found
 
 
 def markers(seen: Seen) -> Step:
     """The step that shows markers in the place of what they lie over."""
     over = seen.markers
-    texts = {id: {call: marker.text for call, marker in there.items()} for id, there in over.items()}
-    return _with_outputs(texts, "marker")
+    outputs = {id: {call: shown_by(marker) for call, marker in there.items()} for id, there in over.items()}
+    return _with_outputs(outputs, "marker")
 
 
 def unloads(there: Sequence[Copy]) -> Step:
@@ -161,17 +179,65 @@ def reminders(overlays: Sequence[Overlay]) -> Step:
     return step
 
 
-def _with_outputs(texts: Mapping[str, Mapping[str, str]], why: str) -> Step:
+def _with_outputs(outputs: Mapping[str, Mapping[str, Any]], why: str) -> Step:
     def step(found: list[ViewEntry]) -> list[ViewEntry]:
-        if not texts:
+        if not outputs:
             return found
         shown = []
         for entry in found:
-            over = texts.get(entry.message.id)
+            over = outputs.get(entry.message.id)
             shown.append(entry if over is None else entry.shown_as(replaced(entry.message, over), why))
         return shown
 
     return step
+
+
+class Edit(NamedTuple):
+    """A prefix was changed at the message of the number `at`, when `until` was the newest one (None: nobody knows)."""
+
+    at: int
+    until: int | None
+
+
+def truncated(
+    found: list[ViewEntry], numbers: Mapping[str, int], truncation: Truncation, readable: bool
+) -> tuple[list[ViewEntry], list[Edit]]:
+    """The entries with the older ones cut, and what edits of the prefix that comes to.
+
+    How many messages are older is told from their places on the path, which a summary does not change, and moves on a
+    batch at a time: in between, the earlier bytes of a request stay the same.
+    """
+    places = []  # of each entry, the place of its last message on the path
+    length = 0
+    for entry in found:
+        length += entry.messages
+        places.append(length - 1)
+    cut = truncation.cut(length)
+    older = [index for index, entry in enumerate(found) if places[index] < cut and entry.message.id in numbers]
+    messages = truncate_older(
+        [found[index].message for index in older],
+        0,
+        truncation.max_tool_output_chars,
+        truncation.max_text_chars,
+        truncation.policies,
+        readable=readable,
+    )
+    shown = list(found)
+    firsts: dict[int, int] = {}  # by batch: the number of the first message that was cut
+    for index, message in zip(older, messages, strict=True):
+        shown[index] = found[index].shown_as(message, "truncated")
+        if shown[index] is not found[index]:
+            firsts.setdefault(places[index] // truncation.batch, numbers[message.id])
+    edits = []
+    for batch, at in firsts.items():
+        newest = (batch + 1) * truncation.batch + truncation.keep_recent - 1
+        there = [
+            numbers[entry.message.id]
+            for entry, place in zip(found, places, strict=True)
+            if place <= newest and entry.message.id in numbers
+        ]
+        edits.append(Edit(at, max(there)))
+    return shown, edits
 
 
 def previews(readable: bool) -> Step:
@@ -181,6 +247,29 @@ def previews(readable: bool) -> Step:
         return [entry.shown_as(preview(entry.message, readable=readable), "preview") for entry in found]
 
     return step
+
+
+class Measure(NamedTuple):
+    """What a view's messages cost: the stored totals, with what stands there beside them, without what does not."""
+
+    stored: Totals
+    added: tuple[Message, ...]
+    removed: tuple[Message, ...]
+
+    def tokens(self, family: str) -> int:
+        """Estimated tokens of the messages."""
+        number = FAMILIES.index(family)
+        more = sum([estimates(message)[number] for message in self.added])
+        return self.stored[2 + number] + more - sum([estimates(message)[number] for message in self.removed])
+
+
+def measured(seen: Seen, shown: Sequence[ViewEntry]) -> Measure:
+    """The cost of the entries that a view of `seen` shows. What looks as stored need not be counted again."""
+    stored = {id(piece) for piece in seen.pieces if isinstance(piece, Message)}
+    there = {id(entry.message) for entry in shown}
+    added = [entry.message for entry in shown if id(entry.message) not in stored]
+    removed = [piece for piece in seen.pieces if isinstance(piece, Message) and id(piece) not in there]
+    return Measure(seen.visible, tuple(added), tuple(removed))
 
 
 def mended(found: Sequence[ViewEntry], repaired: Repaired) -> tuple[ViewEntry, ...]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ._ids import check_id
 from .binding import SearchableEntries, SkillTable, shape_of
 from .blocks import SCOPES, Scope, WhenChanged, counter_of
-from .errors import InvalidSpecError
+from .compactor import Compact, Compaction, CompactionRecipe, Compactor, Hook, check_compacting
+from .errors import InvalidError, InvalidSpecError
 from .tokens import TokenCounter
+from .truncation import Policy, Truncation
+from .truncation import check as check_cuts
 
 _UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 LABEL_LIMIT: Final = 64
@@ -42,6 +45,8 @@ class SessionSpec:
     token_counter: str | TokenCounter = "safe"
     blocks: tuple[BlockSpec, ...] = ()
     cached_prompt: bool = False
+    compaction: CompactionRecipe | None = None
+    truncation: Truncation | None = None
 
     def __post_init__(self) -> None:
         counter_of(self.token_counter)
@@ -75,6 +80,62 @@ class SessionSpec:
     def with_cached_prompt(self) -> SessionSpec:
         """The spec with the frozen prompt stored, so that it stays the same after a restart and in other processes."""
         return replace(self, cached_prompt=True)
+
+    def with_compaction(
+        self,
+        compactor: Compactor | Compact,
+        *,
+        after: int | None = None,
+        before_compaction: Hook | None = None,
+        on_failure: Callable[[Compaction], Any] | None = None,
+    ) -> SessionSpec:
+        """The spec with compaction: `session.compact()`, and with `after` automatically, when a request from the active
+        leaf would take more than so many tokens (system prompt and tools included). It caches the prompt, too.
+
+        `compactor` is a Compactor, or any function from a history to (id of the first message, id of the last,
+        summary), or to None where it finds nothing to do; it may be a coroutine function.
+
+        The automatic attempt is made after what was appended is stored, and before the call returns. It never makes
+        that call fail: what it came to is an event of the session, and a failure goes to `on_failure` as well. It backs
+        off: after a failure for 30 seconds, then twice as long each time, up to an hour; where nothing could be freed,
+        until the conversation has grown by a twentieth of `after`.
+
+        `before_compaction` is called once for each summary that is going to be made, whatever for, and before it is:
+        with the session and the CompactionPlan, or with the session alone, or with nothing, as it takes. It may be a
+        coroutine function. What it appends, or writes to blocks, is there before the range is chosen. Raises
+        InvalidError for values that make no sense.
+        """
+        check_compacting(compactor, after, before_compaction, on_failure)
+        compacting = CompactionRecipe(compactor, after, before_compaction, on_failure)
+        return replace(self, compaction=compacting, cached_prompt=True)
+
+    def with_truncation(
+        self,
+        keep_recent: int = 4,
+        max_tool_output_chars: int = 500,
+        max_text_chars: int = 10_000,
+        policies: Mapping[str, Policy] | None = None,
+        *,
+        batch: int = 20,
+    ) -> SessionSpec:
+        """The spec with older messages cut in its views, as `truncate_older` does; what is stored stays whole.
+
+        At least `keep_recent` messages stay as they are. What counts as older moves on by `batch` messages at a time,
+        so that in between the prompt cache keeps what it has. Raises InvalidError for values that make no sense.
+        """
+        if type(batch) is not int or batch < 1:
+            raise InvalidError(f"batch must be a whole number from 1 on, not {batch!r}")
+        try:
+            check_cuts(
+                policies,
+                keep_recent=keep_recent,
+                max_tool_output_chars=max_tool_output_chars,
+                max_text_chars=max_text_chars,
+            )
+        except ValueError as error:
+            raise InvalidError(str(error)) from error
+        truncation = Truncation(keep_recent, max_tool_output_chars, max_text_chars, policies, batch)
+        return replace(self, truncation=truncation)
 
     @property
     def count(self) -> Callable[[str], int]:

@@ -8,24 +8,17 @@ when the prompt is frozen, and which model answered. So every view finds the sam
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .marking import STUBBED
 from .messages import Message
 from .models import Model, facts
 from .overlays import Overlay
-from .showing import Seen, Step, ViewEntry
+from .showing import Edit, Seen, Step, ViewEntry
 
 REASON = "thinking removed"
 UNNAMED = "unknown"
 """The name of the model of a view that names none."""
-
-
-class Edit(NamedTuple):
-    """A prefix was changed at the message `at`, when `until` was the newest message (None: nobody knows)."""
-
-    at: int
-    until: int | None
 
 
 def edits(seen: Seen) -> list[Edit]:

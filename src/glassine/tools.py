@@ -299,6 +299,11 @@ def _number(given: Mapping[str, Any], name: str, default: int | None = None) -> 
     return value
 
 
+def tools_text(tools: Iterable[ToolDefinition]) -> str:
+    """The definitions of tools as JSON, a line each: what their tokens are counted by."""
+    return "\n".join([_json.text(tool.to_dict()) for tool in tools])
+
+
 def shortened(text: str, most: int = 80) -> str:
     """A text of a caller's as it may stand in a sentence: on one line, at most so many characters."""
     text = " ".join(text[: 4 * most].split())

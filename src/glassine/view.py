@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _json, indexing
+from . import indexing
+from .calibration import UNCALIBRATED, Calibration
 from .dialects import Format, to_request
 from .explaining import Explanation, Row
 from .formats._common import Marks, Note, Request
@@ -15,9 +16,9 @@ from .hints import CacheHints
 from .messages import Message
 from .models import Model
 from .prompt import Prompt
-from .showing import ViewEntry
+from .showing import Measure, ViewEntry
 from .tokens import FAMILIES, estimate_tokens
-from .tools import ToolDefinition
+from .tools import ToolDefinition, tools_text
 
 if TYPE_CHECKING:
     from .rules import Violation
@@ -27,16 +28,25 @@ _NATIVE: dict[str, Format] = {"anthropic": "anthropic", "openai": "openai", "goo
 
 @dataclass(frozen=True)
 class Tokens:
-    """Estimated tokens of a request, in the family of its model, and the model's `window`."""
+    """Estimated tokens of a request, in the family of its model, and the model's `window`.
+
+    `total` is what the provider is expected to count: the `estimate`, which is the sum of the three, calibrated by what
+    it counted for earlier requests of the session.
+    """
 
     system: int
     tools: int
     messages: int
     window: int
+    calibration: Calibration = UNCALIBRATED
+
+    @property
+    def estimate(self) -> int:
+        return self.system + self.tools + self.messages
 
     @property
     def total(self) -> int:
-        return self.system + self.tools + self.messages
+        return self.calibration.of(self.estimate)
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,8 @@ class View:
     answer belongs; `active` the active leaf when the view was made. `facts` is what is known of the model, `hints` says
     where cache breakpoints belong, `route` by which way the provider is reached, `started_at` when the view was made.
     `notes` tell what was changed on the way, `pending` names the calls of the newest step that have no result yet:
-    their tools are to be run first.
+    their tools are to be run first. `measure` is what the messages cost, `calibration` how far such estimates are off
+    for this session and model.
     """
 
     session_id: str
@@ -62,6 +73,8 @@ class View:
     hints: CacheHints
     route: str | None
     started_at: datetime
+    measure: Measure
+    calibration: Calibration
 
     @property
     def system(self) -> str:
@@ -79,17 +92,21 @@ class View:
     def tokens(self) -> Tokens:
         """Estimated tokens of what is sent, counted when first asked for."""
         family = self.facts.family
-        number = FAMILIES.index(family)
-        tools = "\n".join([_json.text(tool.to_dict()) for tool in self.tools])
         return Tokens(
             estimate_tokens(self.system, family),
-            estimate_tokens(tools, family),
-            sum([indexing.tokens(message)[number] for message in self.messages]),
+            estimate_tokens(self.tools_text, family),
+            self.measure.tokens(family),
             self.facts.context_window,
+            self.calibration,
         )
 
+    @property
+    def tools_text(self) -> str:
+        """The definitions of the tools as JSON, a line each: what they are counted by."""
+        return tools_text(self.tools)
+
     def fits(self, reserve: int = 0) -> bool:
-        """Whether the request, by its estimate, leaves `reserve` tokens of the model's window for the answer."""
+        """Whether the request, by its calibrated estimate, leaves `reserve` tokens of the window for the answer."""
         return self.tokens.total + reserve <= self.facts.context_window
 
     # -- formats ----------------------------------------------------------------------------------------------------

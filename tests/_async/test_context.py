@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +159,158 @@ async def test_two_holders_of_a_callers_block_take_turns() -> None:
         await together_async([partial(write, number) for number in range(2)])
     assert provider.content is not None
     assert sorted(provider.content.split("\n")) == [f"{n}-{line}" for n in range(2) for line in range(10)]
+
+
+async def write_lines(session: AsyncSession, message_id: str, text: str) -> None:
+    """Write a line into both blocks, and an entry, in the name of a message."""
+    write = await tool(session, "set_context")
+    for label in ("memory", "ours"):
+        arguments = {"label": label, "content": text, "action": "append"}
+        assert (await write.call(arguments, message_id=message_id)).startswith("Written")
+    entry = {"label": "facts", "content": text, "metadata": {"title": text}}
+    assert (await write.call(entry, message_id=message_id)).startswith("Indexed")
+
+
+WRITTEN = (
+    SessionSpec()
+    .with_cached_prompt()
+    .with_context("memory")
+    .with_context("ours", scope="namespace")
+    .with_context("facts", provider=glassine.SearchableEntries(), scope="namespace")
+)
+
+
+@pytest.mark.parametrize("how", ["delete", "clear", "delete_session", "made anew"])
+async def test_what_a_deleted_message_wrote_can_be_redacted(database: str, how: str) -> None:
+    async with glassine.open_async(database) as store:
+        session, beside = store.session("s", WRITTEN), store.session("beside", WRITTEN)
+        await session.append([glassine.user("秘密", id="m1"), glassine.user("x", id="m2")])
+        await beside.append(glassine.user("y", id="m1"))
+        await write_lines(session, "m1", "明日の鍵は4711")
+        await write_lines(session, "m2", "stays")
+        await write_lines(beside, "m1", "of another m1")
+        await session.freeze_prompt()
+        assert "4711" in await beside.freeze_prompt()
+        match how:
+            case "delete":
+                await session.delete("m1")
+            case "clear":
+                await session.clear()
+            case _:
+                await store.delete_session("s")
+                if how == "made anew":
+                    await session.append(glassine.user("z", id="m3"))
+        assert "4711" in (await beside.block("ours")).content
+        assert await session.redact("m1") == ()
+        assert (await beside.block("ours")).content == "stays\nof another m1"
+        assert [entry.key for entry in await beside.entries("facts")] == ["of-another-m1", "stays"]
+        assert "4711" not in (await session.block("memory")).content
+        for each in (session, beside):
+            assert "4711" not in await each.freeze_prompt()
+        assert await session.message("m1") is None
+        assert (await store.verify()).clean
+
+
+async def test_only_what_was_here_can_be_redacted() -> None:
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", WRITTEN)
+        with pytest.raises(glassine.MessageNotFoundError):
+            await session.redact("m1")  # nothing was ever written
+        await session.append(glassine.user("x", id="m1"))
+        with pytest.raises(glassine.MessageNotFoundError):
+            await session.redact("m2")
+        await session.delete("m1")
+        before = await session.info()
+        assert await session.redact("m1") == await session.redact("m1") == ()  # which wrote nothing, and was here
+        after = await session.info()
+        assert before is not None
+        assert after is not None
+        assert after.messages == before.messages == 0
+        await store.delete_session("s")
+        with pytest.raises(glassine.MessageNotFoundError):
+            await session.redact("m1")
+
+
+async def test_a_prompt_that_shows_what_a_deleted_message_wrote_is_frozen_anew() -> None:
+    """Though the block does not hold it any more."""
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", WRITTEN)
+        await session.append(glassine.user("x", id="m1"))
+        await write_lines(session, "m1", "4711")
+        await session.freeze_prompt()
+        await session.replace_block("memory", "")
+        await session.delete("m1")
+        assert "4711" in await session.freeze_prompt()
+        await session.redact("m1")
+        assert "4711" not in await session.freeze_prompt()
+
+
+class Slow(Writable):
+    """One whose `set` takes longer than a lease lasts."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.inside = 0
+
+    def set(self, content: str) -> None:
+        self.inside += 1
+        assert self.inside == 1, "two write at the same time"
+        time.sleep(0.7)
+        super().set(content)
+        self.inside -= 1
+
+
+def lease_of(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr(import_module(AsyncSession.__module__.replace("session", "bound")), "LEASE_SECONDS", seconds)
+
+
+async def test_a_lease_lasts_as_long_as_the_call(monkeypatch: pytest.MonkeyPatch, database: str) -> None:
+    lease_of(monkeypatch, 0.3)
+    spec = SessionSpec().with_context("memory", provider=(provider := Slow()))
+    async with glassine.open_async(database) as one, glassine.open_async(database) as two:
+        writers = [
+            partial(store.session("s", spec).append_block, "memory", name) for store, name in ((one, "a"), (two, "b"))
+        ]
+        await together_async(writers)
+    assert sorted((provider.content or "").split("\n")) == ["a", "b"]
+
+
+class Stopped(Writable):
+    """One that a machine stops in the middle of a call, for a minute by the clock."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__("old")
+        self.method, self.ahead = method, timedelta()
+
+    def clock(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + self.ahead
+
+    def get(self) -> str | None:
+        self._pass("get")
+        return super().get()
+
+    def set(self, content: str) -> None:
+        super().set(content)
+        self._pass("set")
+
+    def _pass(self, method: str) -> None:
+        self.ahead += timedelta(minutes=method == self.method)
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "content"),
+    [("get", "nothing was written, call again", "old"), ("set", "write again what is missing", "old\nnew")],
+)
+async def test_a_lease_that_was_lost_is_told(method: str, said: str, content: str) -> None:
+    provider = Stopped(method)
+    spec = SessionSpec().with_context("memory", provider=provider)
+    async with glassine.open_async(":memory:", clock=provider.clock) as store:
+        with pytest.raises(ProviderError, match=f"block 'memory': .*lease of the block ran out.*{said}"):
+            await store.session("s", spec).append_block("memory", "new")
+        assert provider.content == content
+        provider.method = "none"
+        await store.session("s", spec).append_block("memory", "again")
+    assert provider.content == f"{content}\nagain"
 
 
 async def test_eight_holders_lose_no_line(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .._keeping import Repeating
 from .._waiting import AWAITS_ASYNC, AsyncGate, call_async, sleep_async
 from ..binding import SearchableEntries, Shape, SkillTable, shape_of
 from ..blocks import BlockKind, appended, check_budget
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 NO_ENTRIES = "it has no entries that are stored in the database"
 LEASE_SECONDS = 30
-"""How long a holder that died keeps others from appending to a caller's block."""
+"""How long a holder that died keeps others from writing to a caller's block. One that lives prolongs its lease."""
+LOST = "it took so long that the lease of the block ran out, and another holder may have written meanwhile"
 
 
 class AsyncBound(Protocol):
@@ -212,13 +214,20 @@ class AsyncForeign(_Unwritten):
         spec, context = self.spec, self._context
         if self.kind != "writable":
             raise ReadOnlyBlockError(spec.label)
-        async with self._alone():
+        async with self._alone() as lease:
             new = appended(await self.get(), content) if append else content
             check_budget(spec.label, context.count(new), spec.max_tokens)
+            if not lease.held:
+                raise ProviderError(f"{LOST}; nothing was written, call again", source=self._source)
             if append and self._shape.appends:
                 await self._ask("append", content)
             else:
                 await self._ask("set", new)
+            if not lease.held:
+                raise ProviderError(
+                    f"{LOST}: what it wrote may be gone, or this; look at the block, and write again what is missing",
+                    source=self._source,
+                )
         return new
 
     async def put(self, key: str, content: str, description: str | None, message_id: str | None) -> bool | None:
@@ -267,17 +276,49 @@ class AsyncForeign(_Unwritten):
         return f"block {self.spec.label!r}"
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
-        """Keeps other sessions' holders from appending at the same time, as long as they go through glassine."""
-        context, name, holder = self._context, f"block:{self.spec.label}", self._context.new_id()
+    async def _alone(self) -> AsyncIterator[_Lease]:
+        """Keeps other sessions' holders from writing at the same time, as long as they go through glassine."""
+        lease = _Lease(self._context, f"block:{self.spec.label}")
         pause = 0.005
-        while True:
-            now = context.now()
-            if await context.engine.take_lease(context.ref, name, holder, now, now + LEASE_SECONDS * 1_000_000):
-                break
+        while not await lease.take():
             await sleep_async(pause)
             pause = min(2 * pause, 0.25)
         try:
-            yield
+            async with Repeating(lease.prolong, LEASE_SECONDS / 3):
+                yield lease
         finally:
-            await context.engine.drop_lease(context.ref, name, holder)
+            await lease.drop()
+
+
+class _Lease:
+    """A right that one holder has at a time. It ends by itself unless it is prolonged."""
+
+    def __init__(self, context: AsyncContext, name: str) -> None:
+        self._context, self._name, self._holder = context, name, context.new_id()
+        self._until = 0
+
+    @property
+    def held(self) -> bool:
+        """Whether nobody else can have had it since it was taken."""
+        return self._context.now() < self._until
+
+    async def take(self) -> bool:
+        """Take it. False: another has it."""
+        self._until = await self._ask()
+        return bool(self._until)
+
+    async def prolong(self) -> None:
+        """Prolong it, if it is still held."""
+        until = await self._ask()
+        # Invariant: one that ran out in between is lost, though it may be free again: another may have had it.
+        self._until = until if self.held else 0
+
+    async def drop(self) -> None:
+        await self._context.engine.drop_lease(self._context.ref, self._name, self._holder)
+
+    async def _ask(self) -> int:
+        """Until when it is ours (microseconds), 0 if it is another's."""
+        context, now = self._context, self._context.now()
+        until = now + LEASE_SECONDS * 1_000_000
+        taken = await context.engine.take_lease(context.ref, self._name, self._holder, now, until)
+        return until if taken else 0

@@ -9,7 +9,7 @@ from .._spool import Spool
 from ..copying import Original, State
 from ..drafting import Draft
 from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
-from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
+from ..exchange import Appended, Asked, Cursor, DamagedIndexError, Found, Laid, Plan, Progress, Weight
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -32,6 +32,7 @@ from .ops import (
     appending,
     catching_up,
     checking,
+    compacting,
     context,
     copying,
     editing,
@@ -74,7 +75,7 @@ class AsyncEngine:
 
     async def append(
         self, ref: Ref, drafts: Sequence[Draft], parent: Named | None, expect_leaf: Named | None, now: int
-    ) -> list[bool]:
+    ) -> Appended:
         return await self._write(appending.append, ref, drafts, parent, expect_leaf, now)
 
     async def ingest(self, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
@@ -149,7 +150,16 @@ class AsyncEngine:
     async def add_summary(
         self, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int
     ) -> Overlay:
-        return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, made, now)
+        return await self._write(overlaying.add_summary, ref, overlay_id, text, first, last, made, now, {})
+
+    async def weigh(self, ref: Ref) -> Weight:
+        return await self._read(compacting.weigh, ref)
+
+    async def lay_summary(self, ref: Ref, laid: Laid, now: int) -> Overlay | None:
+        return await self._write(compacting.lay_summary, ref, laid, now)
+
+    async def last_event(self, ref: Ref, kind: str) -> tuple[Any, int] | None:
+        return await self._read(sessions.last_event, ref, kind)
 
     async def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
         return await self._write_once(overlaying.undo, ref, overlay_id, now)

@@ -2,464 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import TYPE_CHECKING, Any
 
-from .. import _json
-from .._ids import RESERVED_PREFIX, check_id, is_id
-from ..content import Kind
-from ..drafting import Draft, draft
-from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
-from ..indexing import count
-from ..messages import Message, MessageLike, Role, from_micros, to_micros
-from ..overlays import Overlay
-from ..records import (
-    Check,
-    Deletion,
-    Event,
-    Hits,
-    Ingested,
-    Lineage,
-    Named,
-    Outline,
-    Recent,
-    Ref,
-    SessionInfo,
-    StoredBlock,
-    Totals,
-    Usage,
-)
-from ..redaction import redacted
-from ..tokens import TokenCounter
+from ..errors import NoCompactorError
+from ..messages import Message
+from ..places import Place, maybe_id
+from .memory import AsyncMemory
 
-# What a program needs that only reads and writes messages is loaded with this module, the rest when it is asked for.
 if TYPE_CHECKING:
-    from ..blocks import Block, Scope, WhenChanged
-    from ..entries import Entry, EntryInfo
+    from ..compaction import CompactionPlan, NothingToDo
+    from ..compactor import Compact, Compaction, Compactor, Recovery
     from ..explaining import Explanation
     from ..hints import Retention
-    from ..loading import Loaded
     from ..models import Model
-    from ..origins import Line
-    from ..prompt import Freezing, Prompt
-    from ..spec import SessionSpec
     from ..view import View
-    from .context import AsyncContext, AsyncTool
+    from .compacting import AsyncCompacting
     from .recording import AsyncRecording
-    from .store import AsyncStore
-
-ACTIVE: Final = "active leaf"
-"""Default of `parent` and `expect_leaf`: the caller names no message. (None names something: no message at all.)"""
-
-Place = MessageLike | str
 
 
-class AsyncSession:
+class AsyncSession(AsyncMemory):
     """One conversation: a tree of messages with an active leaf.
 
     Get one from `store.session(id)`. Nothing is read or written until a method is called; the session is created by
     its first write. Wherever a message is named, its id, a Message or a wire dict will do.
     """
-
-    def __init__(self, store: AsyncStore, id: str, spec: SessionSpec | None = None) -> None:
-        self.store: Final = store
-        self.id: Final = check_id("session", id)
-        self._engine = store._engine
-        self._ref = Ref(store.namespace_name, self.id)
-        self._has_prompt = spec is not None
-        self._made: AsyncContext | None = None
-        if spec is not None:
-            self._make_context(spec)  # what is wrong with it shows here
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.id!r} in {self.store!r}>"
-
-    # -- writing ----------------------------------------------------------------------------------------------------
-
-    @overload
-    async def append(
-        self, message: MessageLike, *, parent: Place | None = ..., expect_leaf: Place | None = ...
-    ) -> Message: ...
-    @overload
-    async def append(
-        self, message: Sequence[MessageLike], *, parent: Place | None = ..., expect_leaf: Place | None = ...
-    ) -> list[Message]: ...
-    async def append(
-        self,
-        message: MessageLike | Sequence[MessageLike],
-        *,
-        parent: Place | None = ACTIVE,
-        expect_leaf: Place | None = ACTIVE,
-    ) -> Message | list[Message]:
-        """Append one message, or several as a chain in one transaction. Returns what was stored, with its ids.
-
-        Without `parent` it goes below the active leaf; `parent=None` begins a new root; a parent that has children
-        already gets another branch. The last message becomes the active leaf. Messages without an id get one before
-        the first attempt. Appending an id again with the same content does nothing; with other content, or under
-        another named parent, it is a ConflictError. (Tool calls are not compared: `ingest` takes in a later state of
-        one.) With `expect_leaf` the append fails with LeafMovedError when the active leaf is another one (None: when
-        there is any).
-        """
-        single = isinstance(message, (Message, dict, Mapping))
-        items = [message] if isinstance(message, (Message, Mapping)) else message
-        messages = [self._mint(Message.of(item)) for item in items]
-        if messages:
-            drafts = [_draft(item) for item in messages]
-            await self._engine.append(self._ref, drafts, _named(parent), _named(expect_leaf), self.store.now())
-            if self._made is not None:
-                await self._made.stored(messages)
-        return messages[0] if single else messages
-
-    async def update(self, message: MessageLike) -> Message:
-        """Replace the content of a stored message. Raises MessageNotFoundError for an id that is not there.
-
-        At the active leaf this costs the same however long the history is; further up, the narrow rows of all
-        that follows are touched, in one statement.
-        """
-        whole = Message.of(message)
-        if not whole.id:
-            raise InvalidMessageError("an update needs the id of the message it replaces")
-        await self._engine.update(self._ref, _draft(whole), self.store.now())
-        return whole
-
-    async def ingest(self, messages: Iterable[MessageLike]) -> Ingested:
-        """Take in a client's whole list (or the tail of it, from a message whose id is stored).
-
-        What is stored already is recognised by id, by tool-call id within the open turn, or by position. An answer
-        is only ever made more complete; of a user's message the client's text wins. The rest is appended where the
-        client has it. Nothing is deleted; what was deleted or redacted here stays so.
-        """
-        incoming = [self._mint(Message.of(item), reserved=True) for item in messages]
-        done = await self._engine.ingest(self._ref, incoming, self.store.now())
-        if self._made is not None:
-            await self._made.stored(incoming)
-        return done
-
-    async def delete(self, ids: Place | Iterable[Place]) -> int:
-        """Delete messages; what hangs on them moves up to their parents. Returns how many were there.
-
-        Ids that are not there are passed over. When the active leaf goes, its parent becomes the leaf (none, for a
-        root). Summaries whose ends go shrink, and are stale.
-        """
-        places = [ids] if isinstance(ids, (str, Message, Mapping)) else list(ids)
-        return await self._engine.delete(self._ref, [_id(place) for place in places], self.store.now())
-
-    async def redact(self, id: Place) -> tuple[str, ...]:
-        """Remove a message's content for good, and the summaries made from it; its place in the tree stays.
-
-        What is left is the text `[redacted]`, or the ids and names of its tool calls and results. A title that was
-        taken from the message goes too. The freed bytes are overwritten in the file, and the write-ahead log is
-        emptied if no other process is reading. Returns the ids of the summaries that went. Raises
-        MessageNotFoundError for an id that is not there.
-        """
-        dropped = await self._engine.redact(self._ref, _id(id), _remake, self.store.now())
-        if self._made is not None:
-            self._made.thaw()
-        return tuple(dropped)
-
-    async def clear(self) -> int:
-        """Delete all messages and overlays; the session, its blocks, events and usage stay. Returns how many.
-
-        A frozen prompt is rendered anew.
-        """
-        frozen = None if self._made is None else await self._made.frozen()
-        deleted = await self._engine.clear(self._ref, self.store.now())
-        if self._made is not None:
-            self._made.thaw()
-            if frozen is not None:
-                await self._made.refresh("cleared")
-        return deleted
-
-    async def switch(self, leaf: Place) -> str:
-        """Make a message the active leaf, and return its id. It may stand anywhere in the tree.
-
-        The id of a summary's message means the last message that it covers. Raises MessageNotFoundError.
-        """
-        return await self._engine.switch(self._ref, _id(leaf), self.store.now())
-
-    # -- reading ----------------------------------------------------------------------------------------------------
-
-    async def history(self, leaf: Place | None = None, *, raw: bool = False) -> list[Message]:
-        """The path from its root to `leaf` (the active leaf if None), oldest first.
-
-        Ranges under a summary are shown as the summary: a user message with the id `compaction_<overlay id>`.
-        Results under a marker, such as a skill that was unloaded, are shown as its text. `raw` shows the messages as
-        they are stored. Raises CorruptMessageError for one that cannot be read.
-        """
-        return await self._engine.history(self._ref, _maybe_id(leaf), raw)
-
-    async def iter_history(
-        self, leaf: Place | None = None, *, raw: bool = False, newest_first: bool = False
-    ) -> AsyncIterator[Message]:
-        """The messages of `history`, read page by page as they are asked for, from either end.
-
-        Each is decoded when its parts are asked for; one that cannot be read raises CorruptMessageError then, and the
-        others go on. Between pages nothing is held open, so writers never wait. What is appended meanwhile is not
-        seen; what is deleted meanwhile may be missing.
-        """
-        page, planned = await self._engine.first_page(self._ref, _maybe_id(leaf), raw, newest_first)
-        while True:
-            for message in page:
-                yield message
-            if not planned.pieces:
-                return
-            page, planned = await self._engine.next_page(planned, newest_first)
-
-    async def recent(
-        self,
-        max_messages: int | None = None,
-        *,
-        max_bytes: int | None = None,
-        min_messages: int = 1,
-        leaf: Place | None = None,
-    ) -> Recent:
-        """The newest messages that a history shows, oldest first, within both limits.
-
-        `max_bytes` counts the JSON of the messages; at least `min_messages` come back even when they are larger.
-        `max_messages=0` gives none. Costs what it returns, however long the history is.
-        """
-        for name, value in (("max_messages", max_messages), ("max_bytes", max_bytes), ("min_messages", min_messages)):
-            if value is not None and value < 0:
-                raise ValueError(f"{name} must not be negative, got {value}")
-        return await self._engine.recent(self._ref, _maybe_id(leaf), max_messages, max_bytes, min_messages)
-
-    async def message(self, id: Place) -> Message | None:
-        """One message as it is stored, or None. The id of a summary's message gives that message."""
-        message_id = _id(id)
-        return await self._engine.message(self._ref, message_id) if is_id(message_id) else None
-
-    async def leaf(self) -> Message | None:
-        """The active leaf, or None in an empty session."""
-        return await self._engine.leaf(self._ref)
-
-    async def branches(self, id: Place | None) -> list[Message]:
-        """The children of a message, in the order they were appended. None: the roots."""
-        return await self._engine.branches(self._ref, _maybe_id(id))
-
-    async def path_length(self, leaf: Place | None = None) -> int:
-        """How many stored messages the path to `leaf` has, whatever lies over them."""
-        return await self._engine.path_length(self._ref, _maybe_id(leaf))
-
-    async def totals(self, leaf: Place | None = None, *, raw: bool = False) -> Totals:
-        """What the history at `leaf` (the active leaf if None) comes to: messages, bytes, and tokens by family.
-
-        `raw` counts the messages as they are stored, without the summaries laid over them. The numbers are kept as
-        running totals, so this costs the same however long the history is.
-        """
-        return await self._engine.totals(self._ref, _maybe_id(leaf), raw)
-
-    async def count_tokens(self, counter: TokenCounter, leaf: Place | None = None, *, raw: bool = False) -> int:
-        """The tokens of a history by a counter of the caller's, such as `glassine.tokens.o200k_counter()`.
-
-        It is given what the estimates are made from: for each message one text, with the inputs and outputs of tools
-        as JSON. The frame of a message and media are added as in family `o200k`. Reads the whole history, by page.
-        """
-        total = 0
-        async for message in self.iter_history(leaf, raw=raw):
-            total += count(message, counter)
-        return total
-
-    async def outline(self) -> list[Outline]:
-        """The whole tree, without content, in the order of insertion: parents come before their children."""
-        return await self._engine.outline(self._ref)
-
-    async def search(
-        self,
-        query: str,
-        limit: int = 20,
-        *,
-        scope: Literal["session", "path"] = "session",
-        roles: Iterable[Role] | None = None,
-        kinds: Iterable[Kind] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Hits:
-        """Full-text search in this session, in any language. Any text is a valid query.
-
-        Each word must occur (words in quotation marks as a phrase); what contains all of them comes first, then,
-        up to `limit`, what contains some. `scope="path"` leaves out the other branches. `roles` and `kinds` ("text",
-        "tool_input", "tool_output", "reasoning") narrow it down, as do `since` (inclusive) and `until` (exclusive).
-        """
-        if scope not in ("session", "path"):
-            raise ValueError(f"scope must be 'session' or 'path', not {scope!r}")
-        return await self.store._look(query, limit, self.id, scope == "path", roles, kinds, since, until)
-
-    # -- overlays ---------------------------------------------------------------------------------------------------
-
-    async def add_compaction(
-        self, summary: str, first: Place, last: Place, *, id: str | None = None, created_at: datetime | None = None
-    ) -> Overlay:
-        """Lay a summary over the messages from `first` to `last` on one path.
-
-        It is shown on every path that holds the whole range, and covers the summaries inside it. The same summary
-        laid again under the same `id` changes nothing; another one under that id is a ConflictError. Raises
-        InvalidRangeError when the ends are not in order on a path, or the range cuts through another summary or
-        lies inside it; ValueError for a blank summary. `created_at` is when the summary was made, now if None.
-        """
-        if not summary.strip():
-            raise ValueError("a summary must not be blank")
-        overlay_id = check_id("overlay", id) if id is not None else self.store.new_id()
-        first_id, last_id = _id(first), _id(last)
-        now = self.store.now()
-        made = now if created_at is None else to_micros(created_at)
-        return await self._engine.add_summary(self._ref, overlay_id, summary, first_id, last_id, made, now)
-
-    async def overlays(self) -> list[Overlay]:
-        """Everything laid over this session, in the order it was laid."""
-        return await self._engine.overlays(self._ref)
-
-    async def compactions(self) -> list[Overlay]:
-        """The summaries among the overlays."""
-        return [overlay for overlay in await self.overlays() if overlay.kind == "summary"]
-
-    async def undo(self, overlay: Overlay | str) -> Overlay:
-        """Take an overlay off; what lay beneath shows again. Raises OverlayNotFoundError."""
-        overlay_id = overlay.id if isinstance(overlay, Overlay) else overlay.removeprefix(RESERVED_PREFIX)
-        return await self._engine.undo(self._ref, overlay_id, self.store.now())
-
-    # -- context memory ---------------------------------------------------------------------------------------------
-
-    async def blocks(self) -> list[Block]:
-        """All blocks as they are now, in the order of the prompt. They may be newer than the frozen prompt."""
-        return await self._context.blocks()
-
-    async def block(self, label: str) -> Block:
-        """One block as it is now. Raises BlockNotFoundError."""
-        return await self._context.block(label)
-
-    async def block_lines(self, label: str) -> list[Line]:
-        """The lines of a block, each with the id of the message whose tool call wrote it (None: nobody's did)."""
-        return await self._context.lines(label)
-
-    async def stored_blocks(self) -> list[StoredBlock]:
-        """The blocks that are stored in the database, whatever the spec says: those of this session, then those of its
-        namespace, each in the order of their labels."""
-        found = await self._engine.get_blocks(self._ref)
-        blocks = [
-            StoredBlock(label, scope, stored.content, from_micros(stored.updated_at))
-            for (scope, label), stored in found.items()
-        ]
-        return sorted(blocks, key=lambda block: (block.scope == "namespace", block.label))
-
-    async def replace_block(self, label: str, content: str) -> Block:
-        """Write the content of a writable block anew; it lasts at once, and the frozen prompt stays as it is.
-
-        Raises BudgetExceededError, and ReadOnlyBlockError for a block of another kind.
-        """
-        return await self._context.write(label, content, False)
-
-    async def append_block(self, label: str, content: str) -> Block:
-        """Add to a writable block: on a new line, unless `content` begins with a line break.
-
-        Two holders of a stored block never lose each other's line. An object of the caller's that has no `append` is
-        read, checked and set while other sessions wait; who writes to it by another way can still be overwritten.
-        """
-        return await self._context.write(label, content, True)
-
-    async def put_entry(self, label: str, key: str, content: str, *, description: str | None = None) -> None:
-        """Write an entry of a searchable or loadable block; the one of this key is replaced.
-
-        Raises BudgetExceededError when it has more tokens than the block's `max_tokens`.
-        """
-        await self._context.bound(label).put(check_id("entry", key), content, description, None)
-
-    async def entries(self, label: str) -> list[EntryInfo]:
-        """The entries of a block with SearchableEntries or a SkillTable, in the order of their keys.
-
-        Raises InvalidSpecError for a block of another kind; so do `entry` and `remove_entry`.
-        """
-        return await self._context.bound(label).entries()
-
-    async def entry(self, label: str, key: str) -> Entry | None:
-        """One of these entries, whole; None if there is none of this key."""
-        return await self._context.bound(label).entry(key)
-
-    async def remove_entry(self, label: str, key: str) -> bool:
-        """Remove one of these entries. Returns whether it was there; the frozen prompt stays as it is."""
-        return await self._context.bound(label).remove(key)
-
-    async def add_context(
-        self,
-        label: str,
-        *,
-        text: str | None = None,
-        provider: Any = None,
-        description: str = "",
-        max_tokens: int | None = None,
-        scope: Scope = "session",
-        when_changed: WhenChanged = "keep",
-    ) -> None:
-        """Add a block to this session object; see `SessionSpec.with_context`. The frozen prompt shows it after
-        `refresh_prompt`; the tools can use it at once. Raises InvalidSpecError for a label that is taken."""
-        from ..spec import block_spec
-
-        self._context.add(block_spec(label, text, provider, description, max_tokens, scope, when_changed))
-        self._has_prompt = True
-
-    async def remove_context(self, label: str) -> bool:
-        """Remove a block from this session object; what is stored of it stays. Returns whether it was there.
-
-        The frozen prompt shows it until `refresh_prompt`.
-        """
-        return self._context.remove(label)
-
-    async def load_skill(self, label: str, key: str) -> str | None:
-        """The body of an entry of a loadable block, or None if there is none."""
-        return await self._context.bound(label).load(key)
-
-    async def unload_skill(self, label: str, key: str) -> str:
-        """Take an entry that a model loaded out of the conversation, on this branch: a view shows a marker in the place
-        of every copy, and what is stored stays. Returns what was done, in words."""
-        return await self._context.unload(label, key)
-
-    async def loaded_skills(self) -> tuple[Loaded, ...]:
-        """The entries that are in the conversation now, read off the path to the active leaf."""
-        return await self._context.loaded()
-
-    async def freeze_prompt(self) -> str:
-        """The system prompt. Frozen when it is first asked for: the same bytes until `refresh_prompt`, whatever is
-        written to the blocks meanwhile; with a cached prompt also after a restart and in other processes."""
-        return (await self._context.freeze()).text
-
-    async def refresh_prompt(self, reason: str = "requested") -> str:
-        """Render the system prompt and the tools anew from the blocks, freeze them, and return the prompt."""
-        return (await self._context.refresh(_storable(reason))).text
-
-    async def drop_prompt(self) -> bool:
-        """Forget the frozen prompt: the next request freezes it anew. Returns whether there was one. What is known of
-        its freezings stays in `prompt_history`."""
-        return await self._context.drop()
-
-    async def prompt(self) -> Prompt | None:
-        """The frozen prompt with its tools, digest, reason and time; None when none is frozen. Changes nothing."""
-        return await self._context.frozen()
-
-    async def stale_blocks(self) -> tuple[str, ...]:
-        """The labels of the blocks that the frozen prompt does not show as they are now; none when none is frozen."""
-        prompt = await self._context.frozen()
-        return () if prompt is None else await self._context.stale(prompt)
-
-    async def prompt_history(self) -> list[Freezing]:
-        """When, why and with which digest the prompt was frozen, the oldest first. Only cached prompts are kept."""
-        return await self._engine.freezings(self._ref)
-
-    async def tools(self) -> list[AsyncTool]:
-        """The tools through which a model uses the blocks, as they are frozen with the prompt.
-
-        Without a spec there are none. Calls act on the blocks of now.
-        """
-        return await self._context.tools() if self._has_prompt else []
-
-    async def read_original(self, message_id: Place, part: int, *, start: int = 0, length: int = 16_000) -> str:
-        """Characters of the original of one part that a view shows shortened, with a line that says which they are.
-
-        What is wrong with the arguments is said in the text, which begins with `Error:` then.
-        """
-        return await self._context.read_original(_id(message_id), part, start, length)
-
-    # -- what a model is sent, and answers ----------------------------------------------------------------------------
 
     async def view(
         self,
@@ -479,7 +46,7 @@ class AsyncSession:
         """
         from .viewing import Wanted, look
 
-        return await look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), True)
+        return (await look(self, Wanted(model, maybe_id(leaf), cache_retention, facts, route), True)).view
 
     async def preview(
         self,
@@ -493,7 +60,7 @@ class AsyncSession:
         """The view as `view` would make it, without writing anything."""
         from .viewing import Wanted, look
 
-        return await look(self, Wanted(model, _maybe_id(leaf), cache_retention, facts, route), False)
+        return (await look(self, Wanted(model, maybe_id(leaf), cache_retention, facts, route), False)).view
 
     async def explain(self, model: str | None = None, *, leaf: Place | None = None) -> Explanation:
         """Why the next request will look as it does, without writing anything; see `View.explain`."""
@@ -521,6 +88,37 @@ class AsyncSession:
 
         return AsyncRecording(self, events, view)
 
+    # -- compaction -------------------------------------------------------------------------------------------------
+
+    async def compact(self, leaf: Place | None = None, *, compactor: Compactor | Compact | None = None) -> Compaction:
+        """Lay a summary over the older part of the path to `leaf` (the active leaf if None). No message changes.
+
+        Returns what it came to, and why: `compacted`, `nothing_to_do`, `rejected` or `failed`. `compactor` stands in
+        for the spec's for this call; NoCompactorError is raised when there is neither. What the summariser does wrong
+        is in the outcome; what the store does, and a leaf that is not there (MessageNotFoundError), is raised.
+        """
+        return await self._compacting_by(compactor).compact(maybe_id(leaf), "manual")
+
+    async def plan_compaction(
+        self, leaf: Place | None = None, *, compactor: Compactor | None = None
+    ) -> CompactionPlan | NothingToDo:
+        """What `compact` would cover, without doing anything.
+
+        Raises NoCompactorError, and InvalidError where a function of the caller's decides that.
+        """
+        return await self._compacting_by(compactor).plan(maybe_id(leaf))
+
+    async def recover(self, error: object) -> Recovery:
+        """Make the next request shorter, after a provider refused this one as too long.
+
+        `error` is what was raised, or the body of the answer. What is no such error is left alone (`not_an_overflow`).
+        Results of tools are shown short first, from the oldest on, then the session is compacted; `retry` says whether
+        it is worth sending a new view. After three recoveries without a reply in between it is `exhausted`.
+        """
+        from .recovering import recover
+
+        return await recover(self, error)
+
     async def run_tools(self, reply: Message) -> list[Message]:
         """Run the calls of a reply that are to this session's tools, and return their results, to be appended.
 
@@ -530,144 +128,14 @@ class AsyncSession:
 
         return await run_tools(self, reply)
 
-    # -- beside the tree --------------------------------------------------------------------------------------------
+    def _compacting_by(self, compactor: Compactor | Compact | None) -> AsyncCompacting:
+        if compactor is None:
+            if self._compacting is None:
+                raise NoCompactorError(self.id)
+            return self._compacting
+        from ..compactor import CompactionRecipe, check_compacting
 
-    async def info(self) -> SessionInfo:
-        """The session's description and counts. Raises SessionNotFoundError before its first write."""
-        found = await self._engine.info(self._ref)
-        if found is None:
-            raise SessionNotFoundError(self.id, namespace=self._ref.namespace)
-        return found
-
-    async def describe(
-        self,
-        *,
-        title: str | None = None,
-        source: str | None = None,
-        model: str | None = None,
-        lineage: Lineage | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Set what is given of the session's description; None leaves a field as it is.
-
-        Creates the session if it is not there. `source` says where the conversation comes from, `model` which model
-        it is held with, both in words of the caller's. NUL and lone surrogates in them are replaced by U+FFFD.
-        """
-        changes: dict[str, Any] = {"title": title, "source": source, "model": model}
-        if lineage is not None:
-            changes["lineage_kind"] = lineage.kind
-            changes["lineage_session"] = lineage.session_id
-            changes["lineage_message"] = lineage.message_id
-        if metadata is not None:
-            changes["metadata"] = _json.encode(dict(metadata))[1]
-        given = {name: _storable(value) for name, value in changes.items() if value is not None}
-        await self._engine.describe(self._ref, given, self.store.now())
-
-    async def add_event(
-        self, kind: str, data: Any = None, *, created_at: datetime | None = None, id: str | None = None
-    ) -> bool:
-        """Store something that belongs to the conversation but is no context. False if the id is there already."""
-        return await self.add_events([(kind, data, created_at, id)]) == 1
-
-    async def add_events(self, events: Iterable[tuple[str, Any, datetime | None, str | None]]) -> int:
-        """Store many events, each (kind, data, created_at, id), in one transaction. Returns how many were new."""
-        rows = [
-            (
-                self.store.new_id() if id is None else check_id("event", id),
-                check_id("event kind", kind),
-                *_json.encode(data),
-                None if created_at is None else to_micros(created_at),
-            )
-            for kind, data, created_at, id in events
-        ]
-        return await self._engine.add_events(self._ref, rows, self.store.now()) if rows else 0
-
-    async def events(self) -> list[Event]:
-        """The session's events in the order they were stored."""
-        return await self._engine.events(self._ref)
-
-    async def add_usage(self, *usage: Usage) -> int:
-        """Store what requests took; a row whose id is there already is passed over. Returns how many were new."""
-        rows = [self._usage_row(item) for item in usage]
-        return await self._engine.add_usage(self._ref, rows, self.store.now()) if rows else 0
-
-    async def usage(self) -> list[Usage]:
-        """One row per request, in the order they were stored. They outlive the messages."""
-        return await self._engine.usage(self._ref)
-
-    async def deletions(self) -> list[Deletion]:
-        """What was deleted from this session, so that copies and imports do not bring it back."""
-        return await self._engine.deletions(self._ref)
-
-    async def verify(self) -> Check:
-        """Look at every row of this session and name what is wrong. Changes nothing."""
-        messages, problems = await self._engine.verify(self._ref)
-        return Check(1, messages, tuple(problems))
-
-    async def repair(self) -> Check:
-        """Mend what `verify` finds: messages that cannot be read go to quarantine, with their bytes kept."""
-        messages, problems = await self._engine.repair(self._ref, self.store.now())
-        return Check(1, messages, tuple(problems))
-
-    # -- inside -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _context(self) -> AsyncContext:
-        if self._made is None:
-            from ..spec import SessionSpec
-
-            return self._make_context(SessionSpec())
-        return self._made
-
-    def _make_context(self, spec: SessionSpec) -> AsyncContext:
-        from .context import AsyncContext
-
-        self._made = AsyncContext(self._engine, self._ref, spec, self.store.now, self.store.new_id)
-        return self._made
-
-    def _usage_row(self, usage: Usage) -> Usage:
-        id = check_id("usage", usage.id) if usage.id else self.store.new_id()
-        names = ("kind", "message_id", "leaf_id", "model", "route", "price_source")
-        return replace(usage, id=id, **{name: _storable(getattr(usage, name)) for name in names})
-
-    def _mint(self, message: Message, *, reserved: bool = False) -> Message:
-        if not message.id:
-            return message.with_id(self.store.new_id())
-        check_id("message", message.id)
-        if message.id.startswith(RESERVED_PREFIX) and not reserved:
-            raise InvalidIdError("message", message.id, f"the prefix {RESERVED_PREFIX!r} is for summaries")
-        return message
-
-
-def _draft(message: Message) -> Draft:
-    return draft(message)
-
-
-def _remake(message: Message) -> Draft:
-    return draft(redacted(message))
-
-
-def _id(place: Place) -> str:
-    if isinstance(place, str):
-        return place
-    if not isinstance(place, (Message, Mapping)):
-        raise InvalidIdError("message", place, "name a message by its id, a Message or a dict")
-    found = place.id if isinstance(place, Message) else place.get("id")
-    if not isinstance(found, str) or not found:
-        raise InvalidIdError("message", found, "a message without an id cannot be named")
-    return found
-
-
-def _maybe_id(place: Place | None) -> str | None:
-    return None if place is None else _id(place)
-
-
-def _named(place: Place | None) -> Named | None:
-    return None if place is ACTIVE else Named(_maybe_id(place))
-
-
-def _storable(value: Any) -> Any:
-    """Text that every engine can keep in a column: without NUL, lone surrogates replaced."""
-    if isinstance(value, str):
-        return value.replace("\0", "�").encode("utf-8", "replace").decode()
-    return value
+        check_compacting(compactor, None, None, None)
+        if self._compacting is None:
+            return self._make_compacting(CompactionRecipe(compactor, None, None, None))
+        return self._make_compacting(replace(self._compacting.recipe, compactor=compactor))

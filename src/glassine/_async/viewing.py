@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..calibration import learn
 from ..formats._common import Note
 from ..hints import Retention, place
 from ..marking import stubbed, stubs
@@ -12,12 +14,23 @@ from ..models import Model
 from ..models import facts as facts_of
 from ..pairing import repair
 from ..prompt import unfrozen
-from ..showing import entries, markers, mended, previews, reminders, unloads
+from ..showing import (
+    Seen,
+    ViewEntry,
+    entries,
+    markers,
+    measured,
+    mended,
+    previews,
+    reminders,
+    truncated,
+    unloads,
+)
 from ..thinking import UNNAMED, edits, unbound
 from ..view import View
 
 if TYPE_CHECKING:
-    from .session import AsyncSession
+    from .tree import AsyncTree
 
 
 class Wanted(NamedTuple):
@@ -25,12 +38,21 @@ class Wanted(NamedTuple):
 
     model: str | None
     leaf: str | None
-    retention: Retention
-    facts: Model | None
-    route: str | None
+    retention: Retention = "short"
+    facts: Model | None = None
+    route: str | None = None
 
 
-async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One path as it is shown, message by message as they are stored, and the view that is made of it."""
+
+    seen: Seen
+    entries: tuple[ViewEntry, ...]
+    view: View
+
+
+async def look(session: AsyncTree, wanted: Wanted, commit: bool) -> Look:
     """The view of one path. With `commit` what it adds for the first time is stored: the frozen prompt, reminders, and
     stubs for results that are missing."""
     context, started_at = session._context, from_micros(session.store.now())
@@ -47,19 +69,26 @@ async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
     if commit and seen.leaf == seen.active and await context.settle(there):
         seen = await session._engine.seen(session._ref, wanted.leaf)
         there = seen.copies
-    steps = [markers(seen), unloads(there)]
+    found = entries(seen, [markers(seen), unloads(there)])
+    changes = edits(seen)
+    if session._truncation is not None:
+        found, cuts = truncated(found, seen.message_numbers, session._truncation, session._has_prompt)
+        changes += cuts
+    steps = []
     if facts.binds_thinking:
         since = max(seen.since, prompt.since if prompt is not None else 0)
-        steps.append(unbound(seen.message_numbers, edits(seen), since, facts))
+        steps.append(unbound(seen.message_numbers, changes, since, facts))
+    for step in [*steps, previews(session._has_prompt)]:
+        found = step(found)
     told = seen.reminders(prompt.digest if prompt is not None else None)
-    found = entries(seen, [*steps, previews(session._has_prompt), reminders(told)])
+    said = reminders(told)(found)
     sent = stubbed(seen.beside)
-    repaired = repair([entry.message for entry in found], sent)
+    repaired = repair([entry.message for entry in said], sent, seen.open_calls)
     if commit and repaired.stubs:
         await session._engine.lay(session._ref, stubs(repaired.stubs, sent), session.store.now())
-    shown = mended(found, repaired)
+    shown = mended(said, repaired)
     hints = place([entry.message for entry in shown], wanted.retention, facts.cache.max_breakpoints)
-    return View(
+    view = View(
         session_id=session.id,
         leaf=seen.leaf,
         active=seen.active,
@@ -72,4 +101,7 @@ async def look(session: AsyncSession, wanted: Wanted, commit: bool) -> View:
         hints=hints,
         route=wanted.route,
         started_at=started_at,
+        measure=measured(seen, shown),
+        calibration=learn(seen.usage, facts),
     )
+    return Look(seen, tuple(found), view)

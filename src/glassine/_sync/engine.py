@@ -10,7 +10,7 @@ from .._spool import Spool
 from ..copying import Original, State
 from ..drafting import Draft
 from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
-from ..exchange import Asked, Cursor, DamagedIndexError, Found, Plan, Progress
+from ..exchange import Appended, Asked, Cursor, DamagedIndexError, Found, Laid, Plan, Progress, Weight
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -33,6 +33,7 @@ from .ops import (
     appending,
     catching_up,
     checking,
+    compacting,
     context,
     copying,
     editing,
@@ -75,7 +76,7 @@ class Engine:
 
     def append(
         self, ref: Ref, drafts: Sequence[Draft], parent: Named | None, expect_leaf: Named | None, now: int
-    ) -> list[bool]:
+    ) -> Appended:
         return self._write(appending.append, ref, drafts, parent, expect_leaf, now)
 
     def ingest(self, ref: Ref, incoming: Sequence[Message], now: int) -> Ingested:
@@ -148,7 +149,16 @@ class Engine:
         return self._read(reading.overlays, ref)
 
     def add_summary(self, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int) -> Overlay:
-        return self._write(overlaying.add_summary, ref, overlay_id, text, first, last, made, now)
+        return self._write(overlaying.add_summary, ref, overlay_id, text, first, last, made, now, {})
+
+    def weigh(self, ref: Ref) -> Weight:
+        return self._read(compacting.weigh, ref)
+
+    def lay_summary(self, ref: Ref, laid: Laid, now: int) -> Overlay | None:
+        return self._write(compacting.lay_summary, ref, laid, now)
+
+    def last_event(self, ref: Ref, kind: str) -> tuple[Any, int] | None:
+        return self._read(sessions.last_event, ref, kind)
 
     def undo(self, ref: Ref, overlay_id: str, now: int) -> Overlay:
         return self._write_once(overlaying.undo, ref, overlay_id, now)

@@ -37,6 +37,7 @@ def record(session: Session, response: Any, view: View | None) -> Message:
     message = _message(session, reply, session.store.new_id(), "complete" if ok else "interrupted", None)
     usage = _usage(session, reply, view, message.id, ok, now)
     session._engine.record(session._ref, draft(message), _below(view), usage, now)
+    _watch(session)
     return message
 
 
@@ -114,6 +115,7 @@ class Recording:
         usage = _usage(self._session, reply, self._view, self._id if _says(reply) or whole else None, whole, now)
         if _says(reply) or self._revision or whole:
             self._write(reply, "complete" if whole else "interrupted", usage)
+            _watch(self._session)
         else:
             self._session._engine.record(self._session._ref, None, None, usage, now)
 
@@ -137,6 +139,12 @@ def run_tools(session: Session, reply: Message) -> list[Message]:
             answer = own[call.name].call(call.raw, message_id=reply.id or None)
             found.append(tool_result(call, answer, is_error=answer.startswith("Error:")))
     return found
+
+
+def _watch(session: Session) -> None:
+    """Compact the session, if a reply has made it too long."""
+    if session._compacting is not None:
+        session._compacting.watch(None)
 
 
 def _says(reply: Reply) -> bool:
@@ -174,6 +182,8 @@ def _usage(session: Session, reply: Reply, view: View | None, message_id: str | 
         cache_read_tokens=_number(used.cache_read),
         cache_write_5m_tokens=_number(used.cache_write_5m),
         cache_write_1h_tokens=_number(used.cache_write_1h),
+        # Without a model's name the estimate was made in no family of its own, and teaches nothing.
+        estimated_tokens=view.tokens.estimate if view is not None and view.model is not None else None,
     )
     cost = price(model, usage, at=usage.ended_at) if model is not None else None
     return usage if cost is None else replace(usage, cost=cost.cost, price_source=cost.source)

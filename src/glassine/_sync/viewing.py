@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..calibration import learn
 from ..formats._common import Note
 from ..hints import Retention, place
 from ..marking import stubbed, stubs
@@ -13,12 +15,23 @@ from ..models import Model
 from ..models import facts as facts_of
 from ..pairing import repair
 from ..prompt import unfrozen
-from ..showing import entries, markers, mended, previews, reminders, unloads
+from ..showing import (
+    Seen,
+    ViewEntry,
+    entries,
+    markers,
+    measured,
+    mended,
+    previews,
+    reminders,
+    truncated,
+    unloads,
+)
 from ..thinking import UNNAMED, edits, unbound
 from ..view import View
 
 if TYPE_CHECKING:
-    from .session import Session
+    from .tree import Tree
 
 
 class Wanted(NamedTuple):
@@ -26,12 +39,21 @@ class Wanted(NamedTuple):
 
     model: str | None
     leaf: str | None
-    retention: Retention
-    facts: Model | None
-    route: str | None
+    retention: Retention = "short"
+    facts: Model | None = None
+    route: str | None = None
 
 
-def look(session: Session, wanted: Wanted, commit: bool) -> View:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One path as it is shown, message by message as they are stored, and the view that is made of it."""
+
+    seen: Seen
+    entries: tuple[ViewEntry, ...]
+    view: View
+
+
+def look(session: Tree, wanted: Wanted, commit: bool) -> Look:
     """The view of one path. With `commit` what it adds for the first time is stored: the frozen prompt, reminders, and
     stubs for results that are missing."""
     context, started_at = session._context, from_micros(session.store.now())
@@ -48,19 +70,26 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
     if commit and seen.leaf == seen.active and context.settle(there):
         seen = session._engine.seen(session._ref, wanted.leaf)
         there = seen.copies
-    steps = [markers(seen), unloads(there)]
+    found = entries(seen, [markers(seen), unloads(there)])
+    changes = edits(seen)
+    if session._truncation is not None:
+        found, cuts = truncated(found, seen.message_numbers, session._truncation, session._has_prompt)
+        changes += cuts
+    steps = []
     if facts.binds_thinking:
         since = max(seen.since, prompt.since if prompt is not None else 0)
-        steps.append(unbound(seen.message_numbers, edits(seen), since, facts))
+        steps.append(unbound(seen.message_numbers, changes, since, facts))
+    for step in [*steps, previews(session._has_prompt)]:
+        found = step(found)
     told = seen.reminders(prompt.digest if prompt is not None else None)
-    found = entries(seen, [*steps, previews(session._has_prompt), reminders(told)])
+    said = reminders(told)(found)
     sent = stubbed(seen.beside)
-    repaired = repair([entry.message for entry in found], sent)
+    repaired = repair([entry.message for entry in said], sent, seen.open_calls)
     if commit and repaired.stubs:
         session._engine.lay(session._ref, stubs(repaired.stubs, sent), session.store.now())
-    shown = mended(found, repaired)
+    shown = mended(said, repaired)
     hints = place([entry.message for entry in shown], wanted.retention, facts.cache.max_breakpoints)
-    return View(
+    view = View(
         session_id=session.id,
         leaf=seen.leaf,
         active=seen.active,
@@ -73,4 +102,7 @@ def look(session: Session, wanted: Wanted, commit: bool) -> View:
         hints=hints,
         route=wanted.route,
         started_at=started_at,
+        measure=measured(seen, shown),
+        calibration=learn(seen.usage, facts),
     )
+    return Look(seen, tuple(found), view)

@@ -40,6 +40,11 @@ CARRIES: tuple[Feature, ...] = (
     Feature("PDF of the user's", ("yes", "yes", "yes", "yes", "yes")),
     Feature("text file of the user's", ("yes", "yes", "yes", "yes", "yes"), "Anthropic takes any as `text/plain`."),
     Feature("sound of the user's", ("text", "yes", "text", "yes", "yes"), "OpenAI chat: WAV and MP3."),
+    Feature(
+        "sound of the model's",
+        ("text", "text", "text", "yes", "yes"),
+        "OpenAI chat: as its transcript, if it has one; sound known by its id alone goes back by that.",
+    ),
     Feature("name of a file", ("yes", "yes", "yes", "no", "yes"), "Anthropic and OpenAI: of documents, not of images."),
     Feature("reasoning of Anthropic", ("yes", "no", "no", "no", "yes"), "Whole, with its signature, or not at all."),
     Feature(

@@ -136,6 +136,11 @@ class CallIds:
         return self._last[id] if id in self._last else self.call(id)
 
 
+def made_id(*facts: Any) -> str:
+    """An id for a call that has none, from what tells it apart from others."""
+    return f"call_{sha256(repr(facts).encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+
 def sendable(text: str) -> str:
     """`text` as UTF-8 can hold it: lone surrogates become U+FFFD, pairs the character they stand for."""
     if text.isascii():

@@ -185,13 +185,13 @@ def function_name(name: str) -> str:
 def file_data(part: Mapping[str, Any]) -> dict[str, Any] | None:
     """The part for a file; None where it cannot be sent."""
     url, media = part.get("url"), part.get("mediaType")
-    media = media.lower() if isinstance(media, str) else ""
-    kind = media if "/" in media and "*" not in media else ""
+    kind = media if isinstance(media, str) and "/" in media and "*" not in media else ""
     if (inline := data_url(url)) is not None:
         kind = kind or inline.media
-        kind = _ALIASES.get(kind, kind)
-        known = kind in _IMAGES or kind in _FILES or kind.startswith(("audio/", "video/", "text/"))
-        return {"inline_data": {"mime_type": kind, "data": inline.data}} if known else None
+        plain = kind.lower()
+        kind = _ALIASES.get(plain, plain if plain in _IMAGES or plain in _FILES else kind)
+        known = kind in _IMAGES or kind in _FILES or plain.startswith(("audio/", "video/", "text/"))
+        return {"inline_data": {"mime_type": sendable(kind), "data": inline.data}} if known else None
     if not isinstance(url, str) or not _ADDRESS.match(url):
         return None
     return {"file_data": {"file_uri": sendable(url), **({"mime_type": sendable(kind)} if kind else {})}}

@@ -6,7 +6,6 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from ._common import ReplyUsage, storable
@@ -115,11 +114,6 @@ def response_part(response: Mapping[str, Any], id: str) -> dict[str, Any]:
         case {"error": error} if len(given) == 1:
             return {**part, "output": storable(error), "isError": True}
     return {**part, "output": storable(given) if given else ""}
-
-
-def made_id(*facts: Any) -> str:
-    """An id for a call that has none, from what tells it apart from others."""
-    return f"call_{sha256(repr(facts).encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 
 def usage_of(given: Any) -> ReplyUsage:

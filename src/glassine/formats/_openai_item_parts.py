@@ -7,6 +7,7 @@ from typing import Any
 
 from ._common import storable
 from ._openai_shared import file_part, image_part, input_of, with_own
+from ._openai_sound import heard_part, sound_parts
 
 _TEXTS = ("input_text", "output_text", "text", "summary_text")
 
@@ -65,9 +66,13 @@ def _reasoning(item: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _contents(content: Any, held: Mapping[str, Any]) -> list[dict[str, Any]]:
     items = content if isinstance(content, list | tuple) else ()
-    return [
-        _content(block, held) for block in items if isinstance(block, Mapping) and isinstance(block.get("type"), str)
-    ]
+    parts: list[dict[str, Any]] = []
+    for block in items:
+        if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+            continue
+        said = sound_parts(block) if block["type"] == "output_audio" else []
+        parts += said or [_content(block, held)]
+    return parts
 
 
 def _content(block: Mapping[str, Any], held: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,4 +88,6 @@ def _content(block: Mapping[str, Any], held: Mapping[str, Any]) -> dict[str, Any
             part = {"type": "file", "mediaType": "image/*", "url": id}
         case {"type": "input_file"}:
             part = file_part(block)
+        case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
+            part = heard_part(data, kind)
     return part or {"type": "provider-item", "provider": "openai", "item": storable(dict(block))}

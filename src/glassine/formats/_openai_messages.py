@@ -18,6 +18,7 @@ from ._openai_shared import (
     own,
     tool_name,
 )
+from ._openai_sound import is_transcribed, sound_id
 from ._pieces import Piece, pieces
 
 # Kept to what every server that speaks this format takes, though OpenAI's own asks for less.
@@ -58,7 +59,8 @@ class ChatMessages:
             case {"type": "reasoning"}:
                 self._note(piece, "reasoning_dropped", "Chat Completions has no place for reasoning")
             case {"type": "file"}:
-                self._add(piece, self._file(piece, piece.part))
+                if piece.role != "assistant" or not self._said_aloud(piece):
+                    self._add(piece, self._file(piece, piece.part))
             case {"type": "step-start"}:
                 pass
             case {"type": "provider-item", "provider": str(provider)}:
@@ -82,6 +84,18 @@ class ChatMessages:
         if made is None:
             self._note(piece, "file_not_sent", "a file of this type or place cannot be sent; a text stands for it")
         return made or {"type": "text", "text": placeholder(part)}
+
+    def _said_aloud(self, piece: Piece) -> bool:
+        """Whether a file of the assistant is its voice and needs no text in its place: it goes back by its id, or its
+        transcript does. The provider forgets a sound within hours, so where a transcript is, that is what is sent."""
+        if is_transcribed(piece.part, self.messages[piece.message].parts):
+            self._note(piece, "file_not_sent", "what the model said aloud goes back as its transcript")
+            return True
+        id = sound_id(piece.part)
+        if id is None or "audio" in self._message(piece):
+            return False
+        self._message(piece)["audio"] = {"id": id}
+        return True
 
     def _call(self, piece: Piece, call: ToolCall) -> None:
         name = tool_name(call.name)
@@ -148,6 +162,6 @@ def _simplify(message: dict[str, Any]) -> None:
     if isinstance(content, list):
         match content:
             case []:
-                message["content"] = None if "tool_calls" in message else ""
+                message["content"] = None if message.keys() & {"audio", "tool_calls"} else ""
             case [{"type": "text", "text": text}]:
                 message["content"] = text

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InvalidMessageError
 from ..messages import Message
 from ._anthropic_blocks import Blocks, part_of, result_part
+from ._anthropic_steps import begins_without_thinking, thinks_by_hand
 from ._anthropic_stream import CUT_SHORT, Stream, usage_of
 from ._common import CONTINUES, Marks, Note, Reply, Request, plain, sendable, sendable_value
 
@@ -31,6 +32,9 @@ def to_request(
     Neighbours of one role become one message; results of calls come first in theirs. System messages become a user's
     text in `<system>`. At most four cache marks are set: the prefix's, and of those for messages the newest; a mark
     goes to the last block, up to its message, that can bear one.
+
+    A request that goes on from results of tools, in a turn that begins without thinking, is refused with `thinking` of
+    type `enabled`. For models that have it, the note `thinking_off` says so: send this one without.
     """
     mark = {"type": "ephemeral"} if marks.ttl == "5m" else {"type": "ephemeral", "ttl": "1h"}
     blocks = Blocks(messages)
@@ -48,6 +52,9 @@ def to_request(
     left = MOST_MARKS - (1 if marks.prefix and ("system" in arguments or "tools" in arguments) else 0)
     _set_marks(blocks, sorted(set(marks.messages))[-left:], mark)
     arguments["messages"] = _merged(blocks)
+    if model is not None and thinks_by_hand(model) and (block := begins_without_thinking(blocks.found)) is not None:
+        text = "this turn of the model begins without thinking: the request is refused with thinking enabled"
+        blocks.notes.append(Note("thinking_off", messages[block.message].id or None, None, text))
     return Request(arguments, tuple(blocks.notes))
 
 

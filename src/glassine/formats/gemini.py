@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidMessageError
 from ..messages import Message, Role
-from ._common import CONTINUES, Marks, Reply, Request, plain, sendable, sendable_value
+from ._common import CONTINUES, Marks, Reply, Request, made_id, plain, sendable, sendable_value
 from ._gemini_contents import Contents, function_name
-from ._gemini_values import field, made_id, part_of, response_part, usage_of
+from ._gemini_values import field, part_of, response_part, usage_of
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
 
 _ROLES: dict[str | None, Role] = {None: "user", "user": "user", "function": "user", "model": "assistant"}
+_BARE_SOUND = ("audio/l16", "audio/pcm")
 _NO_MARKS = Marks()
 
 
@@ -104,14 +106,15 @@ def read_reply(response: Any) -> Reply:
 class Stream:
     """Takes in the chunks of `models.generate_content_stream`; other events are ignored.
 
-    Chunks of text become one part, but for a part that is signed: that stays as it came.
+    Chunks of text become one part, and so do chunks of sound without a header, which can be laid end to end; but for a
+    part that is signed: that stays as it came.
     """
 
     def __init__(self) -> None:
         self.finished = False
         """Whether the reply came to its end."""
         self._parts: list[dict[str, Any]] = []
-        self._texts: list[str] = []  # of the last part, while more may come
+        self._more: list[str] = []  # text of the last part, or sound in base64, while more may come
         self._seen = 0
         self._usage: Any = None
         self._model: str | None = None
@@ -155,15 +158,32 @@ class Stream:
             return
         last = self._parts[-1] if self._parts else {}
         if made.keys() == last.keys() == {"type", "text"} and made["type"] == last["type"]:
-            self._texts.append(made["text"])
+            self._more.append(made["text"])
+            return
+        if _is_bare_sound(made) and _is_bare_sound(last) and made["mediaType"] == last["mediaType"]:
+            self._more.append(made["url"].partition(";base64,")[2])
             return
         self._settle()
         self._parts.append(made)
 
     def _settle(self) -> None:
-        if self._texts:
-            self._parts[-1] = {**self._parts[-1], "text": self._parts[-1]["text"] + "".join(self._texts)}
-            self._texts = []
+        if not self._more:
+            return
+        last = self._parts[-1]
+        if last["type"] == "file":
+            head, mark, begun = last["url"].partition(";base64,")
+            sound = b"".join([base64.b64decode(piece) for piece in (begun, *self._more)])
+            self._parts[-1] = {**last, "url": f"{head}{mark}{base64.b64encode(sound).decode()}"}
+        else:
+            self._parts[-1] = {**last, "text": last["text"] + "".join(self._more)}
+        self._more = []
+
+
+def _is_bare_sound(part: Mapping[str, Any]) -> bool:
+    """Whether a part is inline sound without a header, and nothing else."""
+    if part.keys() != {"type", "mediaType", "url"} or ";base64," not in part["url"]:
+        return False
+    return part["mediaType"].partition(";")[0].strip().lower() in _BARE_SOUND
 
 
 def _declaration(tool: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from ._common import Marks, Reply, Request, plain, sendable
 from ._openai_messages import ChatMessages
 from ._openai_parts import message_parts, result_part, user_part
 from ._openai_shared import function, usage_of
-from ._openai_stream import CUT_SHORT, is_whole
+from ._openai_stream import CUT_SHORT, without_cut
 from ._openai_stream import ChatStream as Stream
+from ._openai_waiting import Waiting, ids_of_reply
 
 __all__ = ["Stream", "from_request", "read_reply", "to_request"]
 
@@ -22,6 +23,7 @@ _ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
     "tool": "tool",
+    "function": "tool",
 }
 _NO_MARKS = Marks()
 
@@ -57,13 +59,16 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
     """The history in a request. A first message of the system or the developer is the prompt, and no message; ids
     are "".
 
+    Calls without an id, and the one of a `function_call`, get one from what they say; results without an id, and those
+    of a function's message, go to the first call of that step that waits for one.
+
     Raises InvalidMessageError, with the place, when `messages` is no list, or something in it is no message.
     """
     given = arguments.get("messages")
     if not isinstance(given, list | tuple):
         raise InvalidMessageError("a request has a list of messages", path=("messages",))
     found: list[Message] = []
-    names: dict[str, str] = {}
+    waiting = Waiting()
     for number, entry in enumerate(given):
         entry = plain(entry)
         name = entry.get("role") if isinstance(entry, Mapping) else None
@@ -74,10 +79,10 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
             continue
         parts: list[Any]
         if role == "tool":
-            parts = [result_part(entry, names)]
+            parts = [result_part(entry, *waiting.answered(entry))]
         elif role == "assistant":
-            parts = message_parts(entry)
-            names.update({part["toolCallId"]: part["toolName"] for part in parts if part["type"] == "tool-call"})
+            parts = message_parts(entry, waiting.make_id)
+            waiting.ask(parts)
         else:
             parts = user_part(entry.get("content"))
         if parts:
@@ -88,8 +93,8 @@ def from_request(arguments: Mapping[str, Any]) -> list[Message]:
 def read_reply(response: Any) -> Reply:
     """A reply from what `chat.completions.create` returned, or from a dict of the same shape: its first choice.
 
-    Token counts that are all zero mean that nothing was counted, and become None. Raises InvalidMessageError when
-    there are no `choices`.
+    Calls without an id get one. Token counts that are all zero mean that nothing was counted, and become None. Raises
+    InvalidMessageError when there are no `choices`.
     """
     given = plain(response)
     choices = given.get("choices") if isinstance(given, Mapping) else None
@@ -99,7 +104,7 @@ def read_reply(response: Any) -> Reply:
     said = choice.get("message")
     said = dict(said) if isinstance(said, Mapping) else {}
     if choice.get("finish_reason") in CUT_SHORT:
-        said["tool_calls"] = [call for call in said.get("tool_calls") or () if is_whole(call)]
-    message = Message(role="assistant", parts=message_parts(said))
+        said = without_cut(said)
+    message = Message(role="assistant", parts=message_parts(said, ids_of_reply(given)))
     usage = usage_of(given.get("usage"), "prompt_tokens", "completion_tokens")
     return Reply(message, usage, given.get("model"), choice.get("finish_reason"), given.get("id"))

@@ -9,7 +9,7 @@ from typing import Any
 from ._anthropic_blocks import check_content, check_marks, check_name, check_texts
 from ._anthropic_edits import check_edits
 from ._anthropic_rules import RULES
-from ._anthropic_turns import check_calls, check_order, check_thinking
+from ._anthropic_turns import check_calls, check_order, check_thinking, version_of
 from ._findings import Findings
 from ._table import Limits, Violation
 from ._values import is_int, unwritable
@@ -184,6 +184,15 @@ def _check_thinking_config(request: Mapping[str, Any], findings: Findings) -> No
         findings.add("thinking_choice", "thinking", "Thinking may not be enabled when tool_choice forces tool use.")
     if kind != "enabled":
         return
+    model = request.get("model")
+    version = version_of(model) if isinstance(model, str) else None
+    if version is not None and version >= (4, 7):
+        findings.add(
+            "thinking_manual",
+            "thinking",
+            '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
+            '"output_config.effort" to control thinking behavior.',
+        )
     budget, most = config.get("budget_tokens"), request.get("max_tokens")
     path = "thinking.enabled.budget_tokens"
     if not is_int(budget):

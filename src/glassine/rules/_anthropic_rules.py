@@ -53,6 +53,7 @@ _TABLE = (
     ("base64", "Base64 data is valid and not empty.", _REPORTS),
     ("url", "The URL of an image or document is an http or https URL.", _REPORTS),
     ("thinking_config", "A budget of thinking is at least 1024 and below `max_tokens`.", _SDK),
+    ("thinking_manual", "From Claude 4.7 on, thinking is not enabled by hand.", _THINKING),
     ("thinking_choice", "With thinking on, no tool is forced.", _THINKING),
     ("thinking_signature", "Thinking comes with the signature it was given, and is the text that was signed.",
      _THINKING),

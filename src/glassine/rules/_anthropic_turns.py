@@ -9,7 +9,7 @@ from typing import Any
 from ._findings import Findings
 from ._values import dicts
 
-_VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?")
+_VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?")
 _SERVED = ("server_tool_use", "mcp_tool_use")
 _THINKING = ("thinking", "redacted_thinking")
 
@@ -17,7 +17,7 @@ Blocks = Sequence[tuple[int, dict[str, Any]]]
 
 
 def version_of(model: str) -> tuple[int, int] | None:
-    """The version in the name of a Claude, None when there is none: (4, 6) of claude-opus-4-6."""
+    """The version in the name of a Claude, None when there is none: (4, 6) of claude-opus-4-6 and claude-opus-4.6."""
     found = _VERSION.search(model.lower())
     return (int(found[1]), int(found[2] or 0)) if found else None
 

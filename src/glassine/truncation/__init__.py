@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .. import _json
@@ -15,7 +16,7 @@ from ..handles import original_handle
 from ..messages import Message, MessageLike, calls, results
 from ._shrink import placeholder, shrink, size
 
-__all__ = ["Policy", "truncate_older"]
+__all__ = ["Policy", "Truncation", "truncate_older"]
 
 Policy = Literal["never", "shape", "head_tail", "placeholder"] | Callable[[Any], Any]
 """How the output of a tool is cut: see `truncate_older`."""
@@ -63,17 +64,13 @@ def truncate_older(
     Left alone: reasoning (a provider takes it back whole or not at all), files, parts of unknown types, and the outputs
     of tools that the provider ran itself. Raises ValueError for a negative number or a policy that does not exist.
     """
-    for name, value in (
-        ("keep_recent", keep_recent),
-        ("max_tool_output_chars", max_tool_output_chars),
-        ("max_text_chars", max_text_chars),
-        ("max_message_bytes", max_message_bytes or 0),
-    ):
-        if value < 0:
-            raise ValueError(f"{name} must not be negative, as {value} is")
-    for name, policy in (policies or {}).items():
-        if not callable(policy) and policy not in _POLICIES:
-            raise ValueError(f"the policy of {name!r} is none of {', '.join(_POLICIES)}, nor a function: {policy!r}")
+    check(
+        policies,
+        keep_recent=keep_recent,
+        max_tool_output_chars=max_tool_output_chars,
+        max_text_chars=max_text_chars,
+        max_message_bytes=max_message_bytes or 0,
+    )
     shown = [Message.of(message) for message in messages]
     older = max(0, len(shown) - keep_recent)
     # A result on its own need not name its tool; its call does.
@@ -87,6 +84,32 @@ def truncate_older(
                 work.cut_together(max_message_bytes)
             shown[index] = work.done()
     return shown
+
+
+def check(policies: Mapping[str, Policy] | None, **numbers: int) -> None:
+    """Raise ValueError for a negative number, or a policy that does not exist."""
+    for name, value in numbers.items():
+        if value < 0:
+            raise ValueError(f"{name} must not be negative, as {value} is")
+    for name, policy in (policies or {}).items():
+        if not callable(policy) and policy not in _POLICIES:
+            raise ValueError(f"the policy of {name!r} is none of {', '.join(_POLICIES)}, nor a function: {policy!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """How the older messages of a session's views are cut; see `truncate_older`. What counts as older moves on by
+    `batch` messages at a time."""
+
+    keep_recent: int
+    max_tool_output_chars: int
+    max_text_chars: int
+    policies: Mapping[str, Policy] | None = field(hash=False)
+    batch: int
+
+    def cut(self, length: int) -> int:
+        """How many messages at the start of a path of this length are cut."""
+        return max(length - self.keep_recent, 0) // self.batch * self.batch
 
 
 class _Work:

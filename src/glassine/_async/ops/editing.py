@@ -19,11 +19,13 @@ from ...tree import Path, Position
 from ..database import AsyncDatabase
 from . import bodies, context, entries
 from .heads import (
+    SHARED,
     Head,
     Node,
     find_head,
     find_node,
     is_open,
+    namespace_key,
     need_message_head,
     need_node,
     path_to,
@@ -53,18 +55,44 @@ async def update(db: AsyncDatabase, ref: Ref, draft: Draft, now: int) -> None:
 async def redact(
     db: AsyncDatabase, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int
 ) -> list[str]:
-    """Replace a message by what `remake` leaves of it, and drop what derives from it.
+    """Replace a message by what `remake` leaves of it, and drop what derives from it. Of a message that was deleted,
+    alone or with its session, there is only the latter.
 
     Returns the ids of the summaries that went.
     """
-    head = await need_message_head(db, ref, message_id)
-    node = await need_node(db, ref, head, message_id)
+    head = await find_head(db, ref) or await _of_no_session(db, ref, message_id)
+    try:
+        node = await need_node(db, ref, head, message_id)
+    except MessageNotFoundError:
+        if not await _redact_deleted(db, ref, head, message_id, now):
+            raise
+        return []
     row = await db.row(db.queries.message_at, (head.ns, head.session, *node.at))
     before = await bodies.message(db, head.ns, head.session, row)
+    dropped = await _drop_derived(db, ref, head._replace(change=head.change + 1), node, before, now)
     if await children(db, head, node.at):
         await context.edited(db, head)
-    head = await _rewrite(db, ref, head, node, remake(before), now)
-    return await _drop_derived(db, ref, head, node, before, now)
+    await _rewrite(db, ref, head, node, remake(before), now)
+    return dropped
+
+
+async def _of_no_session(db: AsyncDatabase, ref: Ref, message_id: str) -> Head:
+    """What stands for the head of a session that is gone: nothing has its key."""
+    ns = await namespace_key(db, ref.namespace)
+    if ns is None:
+        raise MessageNotFoundError(message_id, session_id=ref.session)
+    return Head(ns, -1, 0, 1, 1, 0, None, True, NOTHING)
+
+
+async def _redact_deleted(db: AsyncDatabase, ref: Ref, head: Head, message_id: str, now: int) -> bool:
+    """Drop what a message wrote that is gone. False: it was never here, as far as anybody can tell."""
+    await context.take_turns(db, ref, head, message_id)
+    change = head.change + 1
+    found = await _drop_written(db, ref, head._replace(change=change), message_id, now)
+    known = found or bool(await db.rows(db.queries.tombstone_has, (head.ns, head.session, 0, message_id)))
+    if known:
+        await save_head(db, ref, head._replace(change=change), now)
+    return known
 
 
 async def recount(db: AsyncDatabase, head: Head) -> None:
@@ -79,6 +107,7 @@ async def recount(db: AsyncDatabase, head: Head) -> None:
 
 
 async def _drop_derived(db: AsyncDatabase, ref: Ref, head: Head, node: Node, before: Message, now: int) -> list[str]:
+    await context.take_turns(db, ref, head, before.id)
     title = (await db.row(db.queries.session_title, (head.ns, ref.session)))[0]
     if title is not None and _tells(title, before):
         await db.run(db.queries.session_retitle, (head.ns, ref.session, None))
@@ -87,9 +116,25 @@ async def _drop_derived(db: AsyncDatabase, ref: Ref, head: Head, node: Node, bef
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in await path_to(db, head, overlay.last):
             await take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
-    await context.forget_message(db, head, Origin(before.id, ref.session), head.change, now)
-    await entries.drop_of_message(db, ref, head, before.id, now)
+    await _drop_written(db, ref, head, before.id, now)
     return dropped
+
+
+async def _drop_written(db: AsyncDatabase, ref: Ref, head: Head, message_id: str, now: int) -> bool:
+    """Remove the lines and entries that a message wrote, and the reminders and prompts that may show them. The head is
+    not saved. Returns whether it wrote any that were there."""
+    own, shared = (head.ns, head.session), (head.ns, SHARED)
+    found = {}
+    for key in (own, shared):
+        change = head.change if key == own else None
+        lines = await context.forget_lines(db, key, Origin(message_id, ref.session), change, now)
+        found[key] = sorted({*lines, *await entries.drop_of_message(db, ref, key, message_id, now)})
+        for label in found[key]:
+            await context.drop_reminders(db, head, label, key == own, head.change, now)
+    # Invariant: of another session's rows, overlays are locked first, then prompts, then what media share: in the order
+    # in which those do who write to that session. So nobody waits in a circle.
+    await context.drop_prompts(db, head, bool(found[shared]))
+    return any(found.values())
 
 
 async def delete(db: AsyncDatabase, ref: Ref, message_ids: Sequence[str], now: int) -> int:
@@ -121,7 +166,6 @@ async def clear(db: AsyncDatabase, ref: Ref, now: int) -> int:
     await db.run(db.queries.tombstone_all_messages, (*key, change, now))
     await db.run(db.queries.tombstone_all_overlays, (*key, change, now))
     await _wipe(db, head, WIPED)
-    await context.drop_prompt(db, head)
     # Invariant: no (strand, seq) comes twice, so the counters go on.
     cleared = Head(head.ns, head.session, change, head.next_seq, head.next_strand, 0, None, True, NOTHING)
     await save_head(db, ref, cleared, now)
@@ -298,6 +342,7 @@ async def _wipe(db: AsyncDatabase, head: Head, tables: Iterable[str]) -> None:
     digests = {digest for (digest,) in await db.rows(db.queries.blob_digests_of_session, key)}
     for table in tables:
         await db.run(getattr(db.queries, f"wipe_{table}"), key)
+    await context.drop_prompts(db, head, False)
     await bodies.drop_unused_blobs(db, head.ns, digests)
 
 

@@ -35,7 +35,7 @@ async def ingest(db: AsyncDatabase, ref: Ref, incoming: Sequence[Message], now: 
     for step in plan.steps:
         if isinstance(step, Append):
             message = incoming[step.index]
-            if await append(db, ref, [draft(message)], Named(step.parent), None, now) == [True]:
+            if (await append(db, ref, [draft(message)], Named(step.parent), None, now)).added == [True]:
                 appended.append(message.id)
         else:
             await update(db, ref, draft(step.message), now)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ... import _json
 from ...errors import ConflictError, OverlayNotFoundError
@@ -19,9 +20,18 @@ _SUMMARY = KINDS.index("summary")
 
 
 async def add_summary(
-    db: AsyncDatabase, ref: Ref, overlay_id: str, text: str, first: str, last: str, made: int, now: int
+    db: AsyncDatabase,
+    ref: Ref,
+    overlay_id: str,
+    text: str,
+    first: str,
+    last: str,
+    made: int,
+    now: int,
+    data: Mapping[str, Any],
 ) -> Overlay:
-    """Lay a summary, made at `made`, over `first`..`last`. Raises InvalidRangeError when it does not fit there."""
+    """Lay a summary, made at `made`, over `first`..`last`, and keep `data` with it. Raises InvalidRangeError when it
+    does not fit there."""
     head = await need_message_head(db, ref, first, "first message")
     there = await list_overlays(db, head)
     # A summary's message, named as the first, means the first message it covers: a history's range is taken whole.
@@ -44,14 +54,14 @@ async def add_summary(
         await path_to(db, head, end.at),
         [(other, await path_to(db, head, other.last)) for other in there if other.kind == "summary"],
     )
-    codec, data = _json.encode({"text": text})
+    codec, packed = _json.encode({"text": text, **data})
     change = head.change + 1
     order = (await db.row(db.queries.overlay_next, (head.ns, head.session)))[0]
     await db.run(
         db.queries.overlay_add,
         (
             *(head.ns, head.session, order, overlay_id, _SUMMARY, *start.at, *end.at, *(head.leaf or (None, None))),
-            *(json.dumps(superseded), codec, data, made, change),
+            *(json.dumps(superseded), codec, packed, made, change),
         ),
     )
     await save_head(db, ref, head._replace(change=change), now)

@@ -11,7 +11,7 @@ from ..._ids import RESERVED_PREFIX
 from ...errors import CorruptMessageError, MessageNotFoundError
 from ...exchange import Plan
 from ...indexing import tokens
-from ...marking import by_message, replaced
+from ...marking import by_message, replaced, shown_by
 from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
@@ -19,12 +19,15 @@ from ...tree import Position, Span
 from ..database import AsyncDatabase
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
+from .sessions import recent_usage
 
 if TYPE_CHECKING:
     from ...showing import Seen
 
 PAGE_MESSAGES = 256
 PAGE_BYTES = 4 * 1024 * 1024
+USAGE_ROWS = 32
+"""The newest usage rows, from which a view learns how far the estimate is off: older ones hardly count."""
 
 
 async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan:
@@ -69,7 +72,10 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     if head is not None:
         at = head.leaf if leaf is None else (await need_node(db, ref, head, leaf, "leaf")).at
     if head is None or at is None:
-        return Seen(None, None, (), (), (), 1 if head is None else head.next_seq, 0)
+        number, change = (1, 0) if head is None else (head.next_seq, head.change)
+        return Seen(
+            None, None, (), (), (), number, 0, usage=tuple(await recent_usage(db, ref, USAGE_ROWS)), change=change
+        )
     numbers: list[int] = []
     pieces: list[Message | Overlay] = []
     async for message, index, seq, _ in _walk(db, planned._replace(beside=()), newest_first=False):
@@ -85,7 +91,18 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     leaf_id = active = (await db.row(db.queries.node_at, (head.ns, head.session, *at)))[0]
     if head.leaf is not None and head.leaf != at:
         active = (await db.row(db.queries.node_at, (head.ns, head.session, *head.leaf)))[0]
-    return Seen(leaf_id, active, tuple(pieces), tuple(numbers), tuple(planned.beside), head.next_seq, since)
+    return Seen(
+        leaf=leaf_id,
+        active=active,
+        pieces=tuple(pieces),
+        numbers=tuple(numbers),
+        beside=tuple(planned.beside),
+        next=head.next_seq,
+        since=since,
+        visible=planned.visible,
+        usage=tuple(await recent_usage(db, ref, USAGE_ROWS)),
+        change=head.change,
+    )
 
 
 async def next_number(db: AsyncDatabase, ref: Ref) -> int:
@@ -157,8 +174,8 @@ async def _walk(db: AsyncDatabase, planned: Plan, newest_first: bool) -> AsyncIt
             seq, id, role, externals, size, codec, data = row
             if id in over:
                 message = await bodies.message(db, ns, session, row)
-                texts = {call: marker.text for call, marker in over[id].items()}
-                yield replaced(message, texts), index, seq, size
+                outputs = {call: shown_by(marker) for call, marker in over[id].items()}
+                yield replaced(message, outputs), index, seq, size
             elif externals or data is None or not 0 <= role < known:
                 yield await bodies.message(db, ns, session, row), index, seq, size
             else:

@@ -80,6 +80,7 @@ async def add_usage(db: AsyncDatabase, ref: Ref, rows: Sequence[Usage], now: int
                 *(head.ns, head.session, order + added, use.id, use.kind, use.ok, use.message_id, use.leaf_id),
                 *(use.model, use.route, started, ended, use.input_tokens, use.output_tokens, use.cache_read_tokens),
                 *(use.cache_write_5m_tokens, use.cache_write_1h_tokens, use.cost, use.price_source, head.change + 1),
+                use.estimated_tokens,
             ),
         )
     await _advance(db, ref, head, added, now)
@@ -90,13 +91,22 @@ async def usage(db: AsyncDatabase, ref: Ref) -> list[Usage]:
     head = await find_head(db, ref)
     if head is None:
         return []
-    found = []
-    for row in await db.rows(db.queries.usage_list, (head.ns, head.session)):
-        id, kind, ok, message_id, leaf_id, model, route, started, ended, *numbers = row
-        found.append(
-            Usage(id, kind, bool(ok), message_id, leaf_id, model, route, _time(started), _time(ended), *numbers)
-        )
-    return found
+    return [_usage(row) for row in await db.rows(db.queries.usage_list, (head.ns, head.session))]
+
+
+async def recent_usage(db: AsyncDatabase, ref: Ref, most: int) -> list[Usage]:
+    """The newest rows, the oldest of them first."""
+    head = await find_head(db, ref)
+    if head is None:
+        return []
+    return [_usage(row) for row in await db.rows(db.queries.usage_recent, (head.ns, head.session, most))][::-1]
+
+
+async def last_event(db: AsyncDatabase, ref: Ref, kind: str) -> tuple[Any, int] | None:
+    """What the newest event of a kind says, and when it was stored (microseconds)."""
+    head = await find_head(db, ref)
+    row = None if head is None else await db.row(db.queries.event_last, (head.ns, head.session, kind))
+    return None if row is None else (_json.decode(row[0], row[1]), row[2])
 
 
 async def deletions(db: AsyncDatabase, ref: Ref) -> list[Deletion]:
@@ -158,6 +168,11 @@ def _info(namespace: str, row: tuple[Any, ...]) -> SessionInfo:
         leaf_id=leaf_id,
         leaf_at=_time(leaf_at),
     )
+
+
+def _usage(row: tuple[Any, ...]) -> Usage:
+    id, kind, ok, message_id, leaf_id, model, route, started, ended, *numbers = row
+    return Usage(id, kind, bool(ok), message_id, leaf_id, model, route, _time(started), _time(ended), *numbers)
 
 
 def _time(micros: int | None) -> Any:

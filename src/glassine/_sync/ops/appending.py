@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ...drafting import Draft, drafted
 from ...errors import ConflictError, LeafMovedError
+from ...exchange import Appended
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION
 from ...records import NOTHING, Named, Ref, Totals
 from ...tree import Position
@@ -22,8 +23,8 @@ def append(
     parent: Named | None,
     expect_leaf: Named | None,
     now: int,
-) -> list[bool]:
-    """Chain `drafts` below `parent` (None: the active leaf). Returns, for each, whether it was new."""
+) -> Appended:
+    """Chain `drafts` below `parent` (None: the active leaf)."""
     queries = db.queries
     head = find_head(db, ref) or create(db, ref, now)
     if expect_leaf is not None:
@@ -68,7 +69,7 @@ def append(
     if seq != first:
         head = Head(ns, session, change, seq, strands, head.messages + seq - first, leaf, True, leaf_totals)
         save_head(db, ref, head, now)
-    return added
+    return Appended(added, head.change, head.totals)
 
 
 def _start(db: Database, ref: Ref, head: Head, parent: Named | None) -> tuple[Position | None, bool, Totals]:

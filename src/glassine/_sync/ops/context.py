@@ -13,7 +13,7 @@ from ...blocks import SCOPES, Scope
 from ...errors import ProviderError
 from ...messages import from_micros
 from ...origins import Line, Origin, packed, unpacked, without
-from ...prompt import Draft, Freezing, Prompt, digest_of, pack_tools, unpack_tools
+from ...prompt import Draft, Freezing, Prompt, digest_of, unpack_tools
 from ...records import Ref
 from ..database import Database
 from .heads import SHARED, Head, create, find_head, namespace_key, need_namespace, save_head
@@ -108,25 +108,28 @@ def freeze(
         row = db.row(db.queries.block_change, (head.ns, head.session if scope == "session" else SHARED, label))
         if (ABSENT.change if row is None else row[0]) != change:
             return None
-    row = db.row(db.queries.prompt_live, (head.ns, ref.session))
-    number, since = 1, head.next_seq
-    if row is not None:
-        there = _readable(row)
-        if there is not None and expected is not None and there.number != expected:
-            return there
-        if there is not None and there.digest == draft.digest:
-            since = there.since  # the same bytes: what was made on them still was
-        number = row[0] + 1
-        if there is None and expected is not None and row[0]:
+    # Invariant: whoever freezes a prompt changes the session.
+    named = db.row(db.queries.prompt_named, (head.ns, ref.session)) if head.change else None
+    number, since, digest = 1, head.next_seq, bytes.fromhex(draft.digest)
+    if named is not None:
+        before, former, dropped, made_since = named
+        if not dropped and expected is not None and before != expected:
+            there = _readable(db.row(db.queries.prompt_live, (head.ns, ref.session)))
+            if there is not None:
+                return there
+            dropped = True
+        db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
+        if not dropped and former == digest:
+            since = made_since  # the same bytes: what was made on them still was
+        if dropped and expected is not None and before:
             reason = "the former one was dropped"
+        number = before + 1
     change = head.change + 1
-    sections = json.dumps(draft.sections, ensure_ascii=False)
-    db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
     db.run(
         db.queries.prompt_add,
         (
-            *(head.ns, head.session, number, draft.data, pack_tools(draft.tools), sections),
-            *(bytes.fromhex(draft.digest), reason, now, since, change),
+            *(head.ns, head.session, number, draft.data, draft.packed, _json.text(draft.sections)),
+            *(digest, reason, now, since, change),
         ),
     )
     save_head(db, ref, head._replace(change=change), now)
@@ -139,7 +142,7 @@ def forget_prompt(db: Database, ref: Ref, now: int) -> bool:
     named = None if head is None else db.row(db.queries.prompt_named, (head.ns, ref.session))
     if head is None or named is None or named[2]:
         return False
-    drop_prompt(db, head)
+    drop_prompts(db, head, False)
     save_head(db, ref, head._replace(change=head.change + 1), now)
     return True
 
@@ -166,16 +169,30 @@ def drop_lease(db: Database, ref: Ref, name: str, holder: str) -> None:
         db.run(db.queries.lease_drop, (head.ns, head.session, name, holder))
 
 
-def forget_message(db: Database, head: Head, origin: Origin, change: int, now: int) -> None:
-    """Remove what derives from a message: the lines that it wrote into blocks, and the prompts that may show them."""
-    key = (head.ns, head.session)
-    for scope_key in (key, (head.ns, SHARED)):
-        for label, *_ in db.rows(db.queries.block_list, scope_key):
-            if _forget_lines(db, scope_key, label, origin, change if scope_key == key else None, now):
-                if scope_key != key:
-                    db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
-                drop_reminders(db, head, label, scope_key == key, change, now)
-    drop_prompt(db, head)
+def take_turns(db: Database, ref: Ref, head: Head, message_id: str) -> None:
+    """Wait for other redactions in the namespace, where it has something that a message of any session may have
+    written; they wait for this one until it is committed."""
+    # Invariant: whoever changes rows of other sessions holds the row of the namespace, and took it before any of them.
+    shared = (head.ns, SHARED)
+    if db.rows(db.queries.block_list, shared) or db.rows(
+        db.queries.entry_of_message, (*shared, message_id, ref.session)
+    ):
+        db.row(db.queries.namespace_add, (ref.namespace,))
+
+
+def forget_lines(db: Database, key: tuple[int, int], origin: Origin, change: int | None, now: int) -> list[str]:
+    """Remove the lines that a message wrote into the blocks of a session or namespace. `change` None: of a namespace,
+    whose blocks are counted each by itself. Returns the labels of the blocks that it wrote to."""
+    labels = [label for label, *_ in db.rows(db.queries.block_list, key)]
+    return [label for label in labels if _forget_lines(db, key, label, origin, change, now)]
+
+
+def drop_prompts(db: Database, head: Head, everywhere: bool) -> None:
+    """Forget the bytes of the frozen prompt, or (`everywhere`) of those of all sessions of the namespace."""
+    if everywhere:
+        db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
+    else:
+        db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
 
 
 def _forget_lines(db: Database, key: tuple[int, int], label: str, origin: Origin, change: int | None, now: int) -> bool:
@@ -237,16 +254,11 @@ def faults(db: Database, key: tuple[int, int], mend: bool) -> list[tuple[str, st
                 db.run(db.queries.block_swap, (*key, label, data, "[]", updated_at, change, change))
     for row in db.rows(db.queries.prompt_list, key):
         prompt = _readable(row)
-        if row[1] is not None and (prompt is None or digest_of(bytes(row[1]), prompt.tools) != prompt.digest):
+        if row[1] is not None and (prompt is None or digest_of(bytes(row[1]), bytes(row[2])) != prompt.digest):
             found.append(("prompt", "the frozen prompt cannot be read, or is not what was frozen"))
             if mend:
                 db.run(db.queries.prompt_drop_bytes, key)
     return found
-
-
-def drop_prompt(db: Database, head: Head) -> None:
-    """Forget the bytes of the frozen prompt; the next one is frozen anew."""
-    db.run(db.queries.prompt_drop_bytes, (head.ns, head.session))
 
 
 def _key(db: Database, ref: Ref, scope: Scope) -> tuple[int, int] | None:

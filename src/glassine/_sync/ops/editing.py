@@ -20,11 +20,13 @@ from ...tree import Path, Position
 from ..database import Database
 from . import bodies, context, entries
 from .heads import (
+    SHARED,
     Head,
     Node,
     find_head,
     find_node,
     is_open,
+    namespace_key,
     need_message_head,
     need_node,
     path_to,
@@ -52,18 +54,44 @@ def update(db: Database, ref: Ref, draft: Draft, now: int) -> None:
 
 
 def redact(db: Database, ref: Ref, message_id: str, remake: Callable[[Message], Draft], now: int) -> list[str]:
-    """Replace a message by what `remake` leaves of it, and drop what derives from it.
+    """Replace a message by what `remake` leaves of it, and drop what derives from it. Of a message that was deleted,
+    alone or with its session, there is only the latter.
 
     Returns the ids of the summaries that went.
     """
-    head = need_message_head(db, ref, message_id)
-    node = need_node(db, ref, head, message_id)
+    head = find_head(db, ref) or _of_no_session(db, ref, message_id)
+    try:
+        node = need_node(db, ref, head, message_id)
+    except MessageNotFoundError:
+        if not _redact_deleted(db, ref, head, message_id, now):
+            raise
+        return []
     row = db.row(db.queries.message_at, (head.ns, head.session, *node.at))
     before = bodies.message(db, head.ns, head.session, row)
+    dropped = _drop_derived(db, ref, head._replace(change=head.change + 1), node, before, now)
     if children(db, head, node.at):
         context.edited(db, head)
-    head = _rewrite(db, ref, head, node, remake(before), now)
-    return _drop_derived(db, ref, head, node, before, now)
+    _rewrite(db, ref, head, node, remake(before), now)
+    return dropped
+
+
+def _of_no_session(db: Database, ref: Ref, message_id: str) -> Head:
+    """What stands for the head of a session that is gone: nothing has its key."""
+    ns = namespace_key(db, ref.namespace)
+    if ns is None:
+        raise MessageNotFoundError(message_id, session_id=ref.session)
+    return Head(ns, -1, 0, 1, 1, 0, None, True, NOTHING)
+
+
+def _redact_deleted(db: Database, ref: Ref, head: Head, message_id: str, now: int) -> bool:
+    """Drop what a message wrote that is gone. False: it was never here, as far as anybody can tell."""
+    context.take_turns(db, ref, head, message_id)
+    change = head.change + 1
+    found = _drop_written(db, ref, head._replace(change=change), message_id, now)
+    known = found or bool(db.rows(db.queries.tombstone_has, (head.ns, head.session, 0, message_id)))
+    if known:
+        save_head(db, ref, head._replace(change=change), now)
+    return known
 
 
 def recount(db: Database, head: Head) -> None:
@@ -78,6 +106,7 @@ def recount(db: Database, head: Head) -> None:
 
 
 def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Message, now: int) -> list[str]:
+    context.take_turns(db, ref, head, before.id)
     title = db.row(db.queries.session_title, (head.ns, ref.session))[0]
     if title is not None and _tells(title, before):
         db.run(db.queries.session_retitle, (head.ns, ref.session, None))
@@ -86,9 +115,25 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
         if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
             take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
-    context.forget_message(db, head, Origin(before.id, ref.session), head.change, now)
-    entries.drop_of_message(db, ref, head, before.id, now)
+    _drop_written(db, ref, head, before.id, now)
     return dropped
+
+
+def _drop_written(db: Database, ref: Ref, head: Head, message_id: str, now: int) -> bool:
+    """Remove the lines and entries that a message wrote, and the reminders and prompts that may show them. The head is
+    not saved. Returns whether it wrote any that were there."""
+    own, shared = (head.ns, head.session), (head.ns, SHARED)
+    found = {}
+    for key in (own, shared):
+        change = head.change if key == own else None
+        lines = context.forget_lines(db, key, Origin(message_id, ref.session), change, now)
+        found[key] = sorted({*lines, *entries.drop_of_message(db, ref, key, message_id, now)})
+        for label in found[key]:
+            context.drop_reminders(db, head, label, key == own, head.change, now)
+    # Invariant: of another session's rows, overlays are locked first, then prompts, then what media share: in the order
+    # in which those do who write to that session. So nobody waits in a circle.
+    context.drop_prompts(db, head, bool(found[shared]))
+    return any(found.values())
 
 
 def delete(db: Database, ref: Ref, message_ids: Sequence[str], now: int) -> int:
@@ -120,7 +165,6 @@ def clear(db: Database, ref: Ref, now: int) -> int:
     db.run(db.queries.tombstone_all_messages, (*key, change, now))
     db.run(db.queries.tombstone_all_overlays, (*key, change, now))
     _wipe(db, head, WIPED)
-    context.drop_prompt(db, head)
     # Invariant: no (strand, seq) comes twice, so the counters go on.
     cleared = Head(head.ns, head.session, change, head.next_seq, head.next_strand, 0, None, True, NOTHING)
     save_head(db, ref, cleared, now)
@@ -293,6 +337,7 @@ def _wipe(db: Database, head: Head, tables: Iterable[str]) -> None:
     digests = {digest for (digest,) in db.rows(db.queries.blob_digests_of_session, key)}
     for table in tables:
         db.run(getattr(db.queries, f"wipe_{table}"), key)
+    context.drop_prompts(db, head, False)
     bodies.drop_unused_blobs(db, head.ns, digests)
 
 

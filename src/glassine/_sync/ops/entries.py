@@ -17,7 +17,6 @@ from ...messages import from_micros
 from ...records import Ref
 from ...searching import Query
 from ..database import Database
-from .context import drop_reminders
 from .heads import SHARED, Head, create, find_head, namespace_key, need_namespace, save_head
 
 COPIED = 0
@@ -155,21 +154,13 @@ def catch_up(db: Database, anew: bool) -> bool:
     return len(rows) == STEP or db.entry_index.is_broken()
 
 
-def drop_of_message(db: Database, ref: Ref, head: Head, message_id: str, now: int) -> int:
-    """Remove the entries that a message of a session wrote, in the session and in its namespace. The head is not
-    saved. Returns how many."""
-    removed = 0
-    for session in (head.session, SHARED):
-        rows = db.rows(db.queries.entry_of_message, (head.ns, session, message_id, ref.session))
-        for label, key, doc, docs in rows:
-            take_out(db, Label(head.ns, session, label), key, doc, docs, now)
-            removed += 1
-        if rows and session == SHARED:
-            # The prompts of other sessions may list what is gone.
-            db.run(db.queries.prompt_drop_bytes_of_namespace, (head.ns,))
-        for label in sorted({row[0] for row in rows}):
-            drop_reminders(db, head, label, session == head.session, head.change, now)
-    return removed
+def drop_of_message(db: Database, ref: Ref, key: tuple[int, int], message_id: str, now: int) -> list[str]:
+    """Remove the entries that a message of a session wrote, in the session or in its namespace, whichever `key` names.
+    Returns the labels that it wrote to."""
+    rows = db.rows(db.queries.entry_of_message, (*key, message_id, ref.session))
+    for label, entry_key, doc, docs in rows:
+        take_out(db, Label(*key, label), entry_key, doc, docs, now)
+    return [row[0] for row in rows]
 
 
 def copied(db: Database, place: Label, row: Sequence[Any], body: tuple[Any, ...], found: Sequence[str]) -> None:

@@ -35,7 +35,7 @@ def ingest(db: Database, ref: Ref, incoming: Sequence[Message], now: int) -> Ing
     for step in plan.steps:
         if isinstance(step, Append):
             message = incoming[step.index]
-            if append(db, ref, [draft(message)], Named(step.parent), None, now) == [True]:
+            if append(db, ref, [draft(message)], Named(step.parent), None, now).added == [True]:
                 appended.append(message.id)
         else:
             update(db, ref, draft(step.message), now)

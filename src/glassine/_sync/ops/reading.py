@@ -12,7 +12,7 @@ from ..._ids import RESERVED_PREFIX
 from ...errors import CorruptMessageError, MessageNotFoundError
 from ...exchange import Plan
 from ...indexing import tokens
-from ...marking import by_message, replaced
+from ...marking import by_message, replaced, shown_by
 from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
@@ -20,12 +20,15 @@ from ...tree import Position, Span
 from ..database import Database
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
+from .sessions import recent_usage
 
 if TYPE_CHECKING:
     from ...showing import Seen
 
 PAGE_MESSAGES = 256
 PAGE_BYTES = 4 * 1024 * 1024
+USAGE_ROWS = 32
+"""The newest usage rows, from which a view learns how far the estimate is off: older ones hardly count."""
 
 
 def plan(db: Database, ref: Ref, leaf: str | None, raw: bool) -> Plan:
@@ -70,7 +73,8 @@ def seen(db: Database, ref: Ref, leaf: str | None) -> Seen:
     if head is not None:
         at = head.leaf if leaf is None else need_node(db, ref, head, leaf, "leaf").at
     if head is None or at is None:
-        return Seen(None, None, (), (), (), 1 if head is None else head.next_seq, 0)
+        number, change = (1, 0) if head is None else (head.next_seq, head.change)
+        return Seen(None, None, (), (), (), number, 0, usage=tuple(recent_usage(db, ref, USAGE_ROWS)), change=change)
     numbers: list[int] = []
     pieces: list[Message | Overlay] = []
     for message, index, seq, _ in _walk(db, planned._replace(beside=()), newest_first=False):
@@ -86,7 +90,18 @@ def seen(db: Database, ref: Ref, leaf: str | None) -> Seen:
     leaf_id = active = db.row(db.queries.node_at, (head.ns, head.session, *at))[0]
     if head.leaf is not None and head.leaf != at:
         active = db.row(db.queries.node_at, (head.ns, head.session, *head.leaf))[0]
-    return Seen(leaf_id, active, tuple(pieces), tuple(numbers), tuple(planned.beside), head.next_seq, since)
+    return Seen(
+        leaf=leaf_id,
+        active=active,
+        pieces=tuple(pieces),
+        numbers=tuple(numbers),
+        beside=tuple(planned.beside),
+        next=head.next_seq,
+        since=since,
+        visible=planned.visible,
+        usage=tuple(recent_usage(db, ref, USAGE_ROWS)),
+        change=head.change,
+    )
 
 
 def next_number(db: Database, ref: Ref) -> int:
@@ -156,8 +171,8 @@ def _walk(db: Database, planned: Plan, newest_first: bool) -> Iterator[tuple[Mes
             seq, id, role, externals, size, codec, data = row
             if id in over:
                 message = bodies.message(db, ns, session, row)
-                texts = {call: marker.text for call, marker in over[id].items()}
-                yield replaced(message, texts), index, seq, size
+                outputs = {call: shown_by(marker) for call, marker in over[id].items()}
+                yield replaced(message, outputs), index, seq, size
             elif externals or data is None or not 0 <= role < known:
                 yield bodies.message(db, ns, session, row), index, seq, size
             else:

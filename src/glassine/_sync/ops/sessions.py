@@ -77,6 +77,7 @@ def add_usage(db: Database, ref: Ref, rows: Sequence[Usage], now: int) -> int:
                 *(head.ns, head.session, order + added, use.id, use.kind, use.ok, use.message_id, use.leaf_id),
                 *(use.model, use.route, started, ended, use.input_tokens, use.output_tokens, use.cache_read_tokens),
                 *(use.cache_write_5m_tokens, use.cache_write_1h_tokens, use.cost, use.price_source, head.change + 1),
+                use.estimated_tokens,
             ),
         )
     _advance(db, ref, head, added, now)
@@ -87,13 +88,22 @@ def usage(db: Database, ref: Ref) -> list[Usage]:
     head = find_head(db, ref)
     if head is None:
         return []
-    found = []
-    for row in db.rows(db.queries.usage_list, (head.ns, head.session)):
-        id, kind, ok, message_id, leaf_id, model, route, started, ended, *numbers = row
-        found.append(
-            Usage(id, kind, bool(ok), message_id, leaf_id, model, route, _time(started), _time(ended), *numbers)
-        )
-    return found
+    return [_usage(row) for row in db.rows(db.queries.usage_list, (head.ns, head.session))]
+
+
+def recent_usage(db: Database, ref: Ref, most: int) -> list[Usage]:
+    """The newest rows, the oldest of them first."""
+    head = find_head(db, ref)
+    if head is None:
+        return []
+    return [_usage(row) for row in db.rows(db.queries.usage_recent, (head.ns, head.session, most))][::-1]
+
+
+def last_event(db: Database, ref: Ref, kind: str) -> tuple[Any, int] | None:
+    """What the newest event of a kind says, and when it was stored (microseconds)."""
+    head = find_head(db, ref)
+    row = None if head is None else db.row(db.queries.event_last, (head.ns, head.session, kind))
+    return None if row is None else (_json.decode(row[0], row[1]), row[2])
 
 
 def deletions(db: Database, ref: Ref) -> list[Deletion]:
@@ -155,6 +165,11 @@ def _info(namespace: str, row: tuple[Any, ...]) -> SessionInfo:
         leaf_id=leaf_id,
         leaf_at=_time(leaf_at),
     )
+
+
+def _usage(row: tuple[Any, ...]) -> Usage:
+    id, kind, ok, message_id, leaf_id, model, route, started, ended, *numbers = row
+    return Usage(id, kind, bool(ok), message_id, leaf_id, model, route, _time(started), _time(ended), *numbers)
 
 
 def _time(micros: int | None) -> Any:

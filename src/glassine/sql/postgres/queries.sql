@@ -259,6 +259,9 @@ JOIN node f ON f.ns = o.ns AND f.session = o.session AND f.strand = o.first_stra
 JOIN node l ON l.ns = o.ns AND l.session = o.session AND l.strand = o.last_strand AND l.seq = o.last_seq
 WHERE o.ns = $1 AND o.session = $2 ORDER BY o.ord;
 
+-- name: overlay_newer
+SELECT id FROM overlay WHERE ns = $1 AND session = $2 AND change > $3;
+
 -- name: overlay_next
 SELECT coalesce(max(ord), 0) + 1 FROM overlay WHERE ns = $1 AND session = $2;
 
@@ -316,18 +319,32 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (ns, session, id) D
 -- name: event_list
 SELECT id, kind, codec, data, created_at, stored_at FROM event WHERE ns = $1 AND session = $2 ORDER BY ord;
 
+-- The last change of any message in a range of one strand; 0 when there is none.
+-- name: node_changed
+SELECT coalesce(max(change), 0) FROM node WHERE ns = $1 AND session = $2 AND strand = $3 AND seq BETWEEN $4 AND $5;
+
+-- name: event_last
+SELECT codec, data, stored_at FROM event WHERE ns = $1 AND session = $2 AND kind = $3 ORDER BY ord DESC LIMIT 1;
+
 -- name: usage_next
 SELECT coalesce(max(ord), 0) + 1 FROM usage WHERE ns = $1 AND session = $2;
 
 -- name: usage_add
 INSERT INTO usage (ns, session, ord, id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output,
-    cache_read, cache_write_5m, cache_write_1h, cost, price_source, change)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) ON CONFLICT (ns, session, id) DO NOTHING;
+    cache_read, cache_write_5m, cache_write_1h, cost, price_source, change, estimated)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+ON CONFLICT (ns, session, id) DO NOTHING;
 
 -- name: usage_list
 SELECT id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output, cache_read,
-    cache_write_5m, cache_write_1h, cost, price_source
+    cache_write_5m, cache_write_1h, cost, price_source, estimated
 FROM usage WHERE ns = $1 AND session = $2 ORDER BY ord;
+
+-- The newest rows, the newest first.
+-- name: usage_recent
+SELECT id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output, cache_read,
+    cache_write_5m, cache_write_1h, cost, price_source, estimated
+FROM usage WHERE ns = $1 AND session = $2 ORDER BY ord DESC LIMIT $3;
 
 -- name: quarantine_add
 INSERT INTO quarantine (ns, session, seq, id, reason, codec, data, quarantined_at)
@@ -601,7 +618,7 @@ FROM event WHERE ns = $1 AND session = $2 AND ord > $3 ORDER BY ord LIMIT $4;
 
 -- name: copy_usage
 SELECT ord, id, kind, ok, message_id, leaf_id, model, route, started_at, ended_at, input, output, cache_read,
-    cache_write_5m, cache_write_1h, cost, price_source, change
+    cache_write_5m, cache_write_1h, cost, price_source, change, estimated
 FROM usage WHERE ns = $1 AND session = $2 AND ord > $3 ORDER BY ord LIMIT $4;
 
 -- name: copy_tombstone

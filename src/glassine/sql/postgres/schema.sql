@@ -204,6 +204,7 @@ CREATE TABLE usage (
     cost           double precision,
     price_source   text,
     change         bigint NOT NULL,
+    estimated      bigint,
     PRIMARY KEY (ns, session, ord)
 );
 

@@ -192,7 +192,7 @@ CREATE TABLE usage (
     cache_write_1h INTEGER,
     cost           REAL,
     price_source   TEXT,
-    change         INTEGER NOT NULL,
+    change         INTEGER NOT NULL, estimated INTEGER,
     PRIMARY KEY (ns, session, ord)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,423 @@
+# Generated from src/glassine/_async/compacting.py by scripts/unasync.py. Edit that file and run ./dev fix.
+"""Compacting a session: when it is time, asking for the summary, and laying it; never the same range by two at once."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from .._waiting import call, call_within
+from ..calibration import learn
+from ..compaction import CompactionPlan, NothingToDo, Pause, is_summary, pause_after, plan_compaction
+from ..compactor import Cause, Compaction, CompactionRecipe, Compactor, Meter, meter, takes
+from ..covering import bare, covered, kept
+from ..errors import GlassineError, InvalidError
+from ..exchange import Appended, Laid
+from ..marking import stubbed
+from ..messages import Message, user
+from ..models import facts as facts_of
+from ..overlays import Overlay
+from ..records import Usage
+from ..summarising import fault_in
+from ..thinking import UNNAMED
+from ..tokens import FAMILIES, estimate_tokens
+from ..tools import tools_text
+from .asking import FaultError, Written, shown, summarise, usage_of
+from .viewing import Look, Wanted, look
+
+if TYPE_CHECKING:
+    from .tree import Tree
+
+EVENT: Final = "compaction"
+"""Kind of the events that tell of attempts, and name of the lease."""
+LEASE: Final = 60_000_000
+"""Microseconds that a lease lasts beyond the time that a summariser may take."""
+LONG_LEASE: Final = 3_600_000_000
+"""The same where a summariser may take for ever."""
+
+_log = logging.getLogger("glassine")
+
+
+class _Standing(NamedTuple):
+    """What the active path weighs at a change of the session: the tokens of its request are the stored ones of the
+    path, and `more` (which is mostly less)."""
+
+    change: int
+    stored: int
+    more: int
+    number: int
+    ratio: float
+
+    def total(self, stored: int) -> int:
+        return round((stored + self.more) * self.ratio)
+
+
+class Compacting:
+    """Compaction of one session, as its spec has it."""
+
+    def __init__(self, session: Tree, recipe: CompactionRecipe) -> None:
+        self._session, self.recipe = session, recipe
+        self._standing: _Standing | None = None
+        self._saved: tuple[tuple[str, ...], int] = ((), 0)
+        self._busy = False
+
+    # -- when -------------------------------------------------------------------------------------------------------
+
+    def watch(self, appended: Appended | None) -> None:
+        """Compact if the request from the active leaf has become too long. Raises nothing.
+
+        `appended` is what was just appended below the active leaf; None: something else was written.
+        """
+        after = self.recipe.after
+        if after is None or self._busy:
+            return
+        if appended is not None and self._is_short(appended, after):
+            return
+        self._busy = True
+        try:
+            if self._is_due(after):
+                self._attempt(None, "threshold")
+        except Exception as error:  # whatever it is, what was appended is stored
+            _log.warning("session %r could not be compacted: %s", self._session.id, error)
+        finally:
+            self._busy = False
+
+    def _is_short(self, appended: Appended, after: int) -> bool:
+        """Whether the request is surely within the threshold, told from what is known of the state before."""
+        known = self._standing
+        if known is None or appended.change != known.change + any(appended.added):
+            return False
+        stored = appended.totals[known.number]
+        if known.total(stored) > after:
+            return False
+        self._standing = known._replace(change=appended.change, stored=stored)
+        return True
+
+    def _is_due(self, after: int) -> bool:
+        session = self._session
+        if not isinstance(self.recipe.compactor, Compactor) or self._meter(UNNAMED).own is None:
+            total = self._weigh()
+            if total <= after:
+                return False
+            pause = self._pause(after)
+            if not pause.is_over(session.store.now(), total):
+                return False
+        looked = self._look(None)
+        total = self._total(looked)
+        self._note(looked, total)
+        return total > after and self._pause(after).is_over(session.store.now(), total)
+
+    def _weigh(self) -> int:
+        """What the request takes at most, without reading a message: markers and cuts only make it less."""
+        session = self._session
+        weight = session._engine.weigh(session._ref)
+        model = facts_of(_model(weight.usage) or UNNAMED)
+        counted = self._meter(model.family)
+        number = 2 + FAMILIES.index(counted.family)
+        ratio = learn(weight.usage, model).ratio if counted.family == model.family else 1.0
+        saved = self._saved[1] if self._saved[0] == weight.beside else 0
+        more = weight.visible[number] - weight.stored[number] + self._prompt_tokens(counted.family) - saved
+        self._standing = _Standing(weight.change, weight.stored[number], more, number, ratio)
+        return self._standing.total(weight.stored[number])
+
+    def _prompt_tokens(self, family: str) -> int:
+        from ..prompt import unfrozen
+
+        context = self._session._context
+        prompt = context.frozen() or unfrozen(context.render(), 1)
+        return estimate_tokens(prompt.text, family) + estimate_tokens(tools_text(prompt.tools), family)
+
+    def _note(self, looked: Look, total: int) -> None:
+        """Keep how much less the request takes than was told from the stored totals."""
+        if (known := self._standing) is not None and known.ratio > 0:
+            over = round((known.total(known.stored) - total) / known.ratio)
+            beside = tuple([overlay.id for overlay in looked.seen.beside])
+            before = self._saved[1] if self._saved[0] == beside else 0
+            self._saved = (beside, max(before + over, 0))
+            self._standing = known._replace(more=known.more - over)
+
+    def _pause(self, after: int) -> Pause:
+        """The pause after the attempt before this one, whoever made it; none for another threshold."""
+        session = self._session
+        last = session._engine.last_event(session._ref, EVENT)
+        try:
+            noted = last[0]["pause"] if last is not None and last[0]["after"] == after else {}
+            return Pause(**noted)
+        except (LookupError, TypeError):
+            return Pause()
+
+    # -- one attempt ------------------------------------------------------------------------------------------------
+
+    def compact(self, leaf: str | None, cause: Cause) -> Compaction:
+        """Compact the path to `leaf` (None: the active one)."""
+        if self._busy:
+            return _busy(cause)
+        self._busy = True
+        try:
+            return self._attempt(leaf, cause)
+        finally:
+            self._busy = False
+
+    def plan(self, leaf: str | None) -> CompactionPlan | NothingToDo:
+        """What an attempt would cover. Raises InvalidError where a function of the caller's decides that."""
+        compactor = self.recipe.compactor
+        if not isinstance(compactor, Compactor):
+            raise InvalidError("a function of the caller's chooses the range when it is called, not before")
+        return self._planned(compactor, self._look(leaf))
+
+    def _attempt(self, leaf: str | None, cause: Cause) -> Compaction:
+        session, compactor = self._session, self.recipe.compactor
+        looked = self._look(leaf)
+        if looked.seen.leaf is None:
+            return Compaction("nothing_to_do", "empty", "the session has no messages", cause, 0, 0)
+        leaf = looked.seen.leaf  # the path of now, wherever the active leaf goes meanwhile
+        if isinstance(compactor, Compactor):
+            planned = self._planned(compactor, looked)
+            if isinstance(planned, NothingToDo):
+                return self._ended(self._nothing(planned, looked, cause))
+        holder = session.store.new_id()
+        if not self._hold(holder):
+            return _busy(cause)
+        try:
+            made = self._cycle(leaf, cause, holder)
+        finally:
+            with contextlib.suppress(GlassineError):  # what cannot be given back runs out
+                session._engine.drop_lease(session._ref, EVENT, holder)
+        if made.kind == "failed" and self.recipe.on_failure is not None:
+            try:
+                call(self.recipe.on_failure, made)
+            except Exception as error:
+                _log.warning("on_failure of session %r raised %r", session.id, error)
+        return made
+
+    def _cycle(self, leaf: str, cause: Cause, holder: str) -> Compaction:
+        """One cycle, from the hook to the summary that is laid. Who holds the lease does this alone."""
+        session, compactor = self._session, self.recipe.compactor
+        # Another holder may have been here before the lease was ours.
+        looked = self._look(leaf)
+        plan: CompactionPlan | None = None
+        if isinstance(compactor, Compactor):
+            planned = self._planned(compactor, looked)
+            if isinstance(planned, CompactionPlan) and self._before(planned):
+                looked = self._look(leaf if looked.seen.leaf != looked.seen.active else None)
+                planned = self._planned(compactor, looked)
+            if isinstance(planned, NothingToDo):
+                return self._ended(self._nothing(planned, looked, cause))
+            plan = planned
+        elif self._before(None):
+            looked = self._look(leaf if looked.seen.leaf != looked.seen.active else None)
+        before = self._total(looked)
+        try:
+            if isinstance(compactor, Compactor) and plan is not None:
+                written = summarise(
+                    compactor, plan, lambda text: self._cost(looked, user(text)), lambda: self._hold(holder)
+                )
+            else:
+                plan, written = self._stand_in(compactor, looked)
+            return self._lay(plan, written, looked, before, cause)
+        except FaultError as fault:
+            if fault.usage:
+                session._engine.add_usage(
+                    session._ref, [session._usage_row(use) for use in fault.usage], session.store.now()
+                )
+            return self._ended(Compaction(fault.kind, fault.code, fault.reason, cause, before, before, plan))
+
+    def _before(self, plan: CompactionPlan | None) -> bool:
+        """Call the caller's hook, if there is one. What it raises keeps nothing from going on."""
+        hook = self.recipe.before_compaction
+        if hook is None:
+            return False
+        try:
+            call(hook, *(self._session, plan)[: takes(hook)])
+        except Exception as error:
+            _log.warning("before_compaction of session %r raised %r", self._session.id, error)
+        return True
+
+    def _lay(self, plan: CompactionPlan, written: Written, looked: Look, before: int, cause: Cause) -> Compaction:
+        session = self._session
+        inside = covered(looked.entries, plan)
+        keeps = kept(looked.seen, inside, plan, session._context.loads)
+        text = written.text.strip() + keeps.note
+        cost = self._cost(looked, user(text))
+        if cost >= plan.covered_tokens:
+            raise FaultError(
+                "rejected",
+                "no_gain",
+                f"the summary has {cost} tokens, and what it would stand for has {plan.covered_tokens}",
+                written.usage,
+            )
+        after = before - plan.covered_tokens + cost
+        messages = sum([entry.messages for entry in inside])
+        reason = f"a summary of {cost} tokens stands for {messages} messages of {plan.covered_tokens} tokens"
+        if written.fault is not None:
+            reason = f"{written.fault}; by the fallback, {reason}"
+        made = Compaction(
+            kind="compacted",
+            code="compacted",
+            reason=reason,
+            cause=cause,
+            tokens_before=before,
+            tokens_after=after,
+            plan=plan,
+            messages=messages,
+            by_fallback=written.fault is not None,
+        )
+        overlay_id = session.store.new_id()
+        event = {**made.to_dict(), "overlay": overlay_id, **self._to_note(made)}
+        try:
+            overlay = session._engine.lay_summary(
+                session._ref,
+                Laid(
+                    id=overlay_id,
+                    text=text,
+                    first=plan.first_id,
+                    last=plan.last_id,
+                    messages=messages,
+                    replaces=keeps.replaces,
+                    change=looked.seen.change,
+                    data={**keeps.data, "fallback": made.by_fallback},
+                    event=(session.store.new_id(), EVENT, event),
+                    usage=tuple([session._usage_row(use) for use in written.usage]),
+                ),
+                session.store.now(),
+            )
+        except GlassineError as error:
+            raise FaultError("failed", "not_laid", f"the summary could not be laid: {error}", written.usage) from error
+        if overlay is None:
+            reason = "what was summarised was changed meanwhile; nothing was laid"
+            raise FaultError("failed", "changed", reason, written.usage)
+        return replace(made, overlay=overlay)
+
+    def _nothing(self, planned: NothingToDo, looked: Look, cause: Cause) -> Compaction:
+        total = self._total(looked)
+        code: str = planned.code
+        reason = planned.reason
+        after, prompt = self.recipe.after, looked.view.tokens.system + looked.view.tokens.tools
+        if cause == "threshold" and after is not None and prompt > after:
+            code, reason = (
+                "prompt_too_long",
+                (
+                    f"the system prompt and the tools alone take {prompt} tokens, and the threshold is {after}: "
+                    "no compaction can help"
+                ),
+            )
+        return Compaction("nothing_to_do", code, reason, cause, total, total)
+
+    def _ended(self, made: Compaction) -> Compaction:
+        """Store the event of an attempt that laid nothing."""
+        session = self._session
+        session.add_event(EVENT, {**made.to_dict(), **self._to_note(made)})
+        return made
+
+    def _to_note(self, made: Compaction) -> dict[str, Any]:
+        """What the next automatic attempt must know of this one."""
+        after, now = self.recipe.after, self._session.store.now()
+        if after is None:
+            return {}
+        pause = pause_after(made.kind, made.tokens_after, after, now, self._pause(after).failures)
+        return {"after": after, "pause": pause._asdict()}
+
+    def _hold(self, holder: str) -> bool:
+        session, compactor = self._session, self.recipe.compactor
+        seconds = compactor.timeout if isinstance(compactor, Compactor) else None
+        lasts = LONG_LEASE if seconds is None else LEASE + round(seconds * 1_000_000)
+        now = session.store.now()
+        return session._engine.take_lease(session._ref, EVENT, holder, now, now + lasts)
+
+    # -- reading and counting ---------------------------------------------------------------------------------------
+
+    def _look(self, leaf: str | None) -> Look:
+        session = self._session
+        seen = session._engine.weigh(session._ref)
+        return look(session, Wanted(_model(seen.usage), leaf), False)
+
+    def _meter(self, family: str) -> Meter:
+        compactor = self.recipe.compactor
+        return meter(compactor.token_counter if isinstance(compactor, Compactor) else None, family)
+
+    def _cost(self, looked: Look, message: Message) -> int:
+        """What one message costs in the request."""
+        counted = self._meter(looked.view.facts.family)
+        return round(counted.message(message) * self._ratio(looked, counted))
+
+    def _ratio(self, looked: Look, counted: Meter) -> float:
+        own = counted.own is not None or counted.family != looked.view.facts.family
+        return 1.0 if own else looked.view.calibration.ratio
+
+    def _total(self, looked: Look) -> int:
+        """What the whole request takes, counted as the range is."""
+        view = looked.view
+        counted = self._meter(view.facts.family)
+        if counted.own is not None:
+            blocks = self._session._context.blocks() if counted.whole else []
+            return counted.request(view.messages, view.system, view.tools_text, blocks)
+        if counted.family == view.facts.family:
+            return view.tokens.total
+        prompt = estimate_tokens(view.system, counted.family) + estimate_tokens(view.tools_text, counted.family)
+        return prompt + view.measure.tokens(counted.family)
+
+    def _planned(self, compactor: Compactor, looked: Look) -> CompactionPlan | NothingToDo:
+        messages = [entry.message for entry in looked.entries]
+        costs = [self._cost(looked, message) for message in messages]
+        planned = plan_compaction(messages, compactor, tokens=costs, stubbed=stubbed(looked.seen.beside))
+        if isinstance(planned, CompactionPlan):
+            texts = {piece.message_id: bare(piece) for piece in looked.seen.pieces if isinstance(piece, Overlay)}
+            inside = messages[planned.head : planned.head + planned.covered]
+            previous = tuple([texts[message.id] for message in inside if is_summary(message)])
+            return replace(planned, previous=previous)
+        return planned
+
+    # -- the summary ------------------------------------------------------------------------------------------------
+
+    def _stand_in(self, compact: Any, looked: Look) -> tuple[CompactionPlan, Written]:
+        """Let a function of the caller's choose the range, and write the summary."""
+        session = self._session
+        history = session.history(looked.seen.leaf)
+        try:
+            chosen = call_within(None, compact, history)
+        except Exception as error:
+            raise FaultError("failed", "compactor_raised", f"the compactor raised {shown(error)}") from error
+        if chosen is None:
+            raise FaultError("nothing_to_do", "compactor_declined", "the compactor found nothing to do")
+        try:
+            first, last, text = chosen
+        except (TypeError, ValueError):
+            reason = "the compactor must give (first id, last id, summary), or None"
+            raise FaultError("failed", "not_a_range", reason) from None
+        if not text and isinstance(text, str | None):
+            raise FaultError("nothing_to_do", "compactor_declined", "the compactor gave no summary")
+        if (fault := fault_in(text)) is not None:
+            raise FaultError("failed", "no_summary", fault.replace("summariser", "compactor"))
+        places = {message.id: index for index, message in enumerate(history)}
+        if first not in places or last not in places or places[first] > places[last]:
+            reason = f"the range {first!r} to {last!r} does not lie on the path, in this order"
+            raise FaultError("failed", "not_on_path", reason)
+        start, end = places[first], places[last] + 1
+        costs = [self._cost(looked, message) for message in history]
+        plan = CompactionPlan(
+            first_id=first,
+            last_id=last,
+            messages=tuple([message for message in history[start:end] if not is_summary(message)]),
+            previous=(),
+            request=None,
+            head=start,
+            covered=end - start,
+            tail=len(history) - end,
+            head_tokens=sum(costs[:start]),
+            covered_tokens=sum(costs[start:end]),
+            tail_tokens=sum(costs[end:]),
+            summary_tokens=0,
+        )
+        return plan, Written(text, usage_of(text))
+
+
+def _model(usage: Sequence[Usage]) -> str | None:
+    """The model that the session was last held with."""
+    return next((row.model for row in reversed(usage) if row.kind == "reply" and row.model is not None), None)
+
+
+def _busy(cause: Cause) -> Compaction:
+    return Compaction("nothing_to_do", "busy", "this session is being compacted already", cause, 0, 0)

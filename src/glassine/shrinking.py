@@ -1,0 +1,52 @@
+"""Which results of tools are shown short, so that a request that was too long becomes shorter by so many tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from .handles import original_handle
+from .marking import Laying, over_result
+from .messages import Message, results
+from .showing import ViewEntry
+from .truncation._shrink import shrink, size
+
+REASON: Final = "shrunk"
+KEPT_CHARS: Final = 500
+"""Characters that are left of a result: as in `truncate_older`."""
+
+
+def shrunk(
+    entries: Sequence[ViewEntry], excess: int, cost: Callable[[Message], int], readable: bool
+) -> tuple[list[Laying], int]:
+    """Markers over results, from the oldest on, until `excess` tokens are freed or none is left that is long; and how
+    many tokens that frees. The newest message is the last to be touched. `cost` counts a message."""
+    layings: list[Laying] = []
+    freed = 0
+    for entry in entries:
+        if freed >= excess:
+            break
+        if entry.messages != 1 or entry.message.id != entry.first_id:
+            continue
+        shown, laid = _short(entry.message, readable)
+        if laid:
+            freed += cost(entry.message) - cost(shown)
+            layings += laid
+    return layings, freed
+
+
+def _short(message: Message, readable: bool) -> tuple[Message, list[Laying]]:
+    wire = message.to_dict()
+    laid: list[Laying] = []
+    for result in results(message):
+        part: dict[str, Any] = wire["parts"][result.part]
+        if part.get("providerExecuted") is True or size(result.output) <= KEPT_CHARS:
+            continue
+        how = "read the whole with read_original" if readable else "run the tool again for the rest"
+        output = shrink(result.output, KEPT_CHARS, f"{how}: {original_handle(message.id, result.part)}")
+        part["output"] = output
+        if "errorText" in part:
+            part["errorText"] = output
+        text = output if isinstance(output, str) else ""
+        laid.append(over_result(message.id, result.id, text, REASON, anchored=False, output=output))
+    return (Message.from_dict(wire) if laid else message), laid
