@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from glassine._ids import RESERVED_PREFIX
 from glassine.messages import Message, Part, Role, tool_result
 
 PIXEL = base64.b64encode(
@@ -189,3 +190,21 @@ def tidy_histories(draw: st.DrawFn) -> list[Message]:
             ]
         found.append(Message(role="assistant", parts=[draw(_said)]))
     return found
+
+_summaries: st.SearchStrategy[Message] = st.sampled_from(PLAIN).map(
+    lambda text: Message(role="user", parts=[{"type": "text", "text": f"So far: {text}"}])
+)
+
+
+def _as_path(found: list[tuple[bool, Message]]) -> list[Message]:
+    named = [(f"{RESERVED_PREFIX}{number}" if summary else f"m{number}") for number, (summary, _) in enumerate(found)]
+    return [message.with_id(id) for id, (_, message) in zip(named, found, strict=True)]
+
+
+paths: st.SearchStrategy[list[Message]] = st.one_of(
+    st.lists(
+        st.one_of(*[st.tuples(st.just(False), messages)] * 6, st.tuples(st.just(True), _summaries)), max_size=14
+    ).map(_as_path),
+    tidy_histories().map(_numbered),
+)
+"""What `history()` can give: anything that could be stored, with summaries in it; ids as a store has them."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
@@ -194,6 +194,12 @@ def test_what_was_said_already_is_not_said_again() -> None:
     ]
 
 
+def test_a_short_fact_is_not_said_by_a_long_one_with_the_same_words() -> None:
+    long = "Mika said that Aoi, who lives in Kyoto and owns two dogs, must look after billing, parcels and the archive."
+    found = sections(summary([user("Who?"), user(long), user("Mika owns billing."), assistant("I see.")]))
+    assert found["Key Points"] == [f"- user: {long}", "- user: Mika owns billing."]
+
+
 def test_a_greeting_is_no_topic_and_what_a_harness_put_in_is_no_request() -> None:
     aside = user("Caveat: the messages below were made by local commands.", metadata={"origin": "synthetic"})
     found = sections(summary([aside, user("こんにちは"), assistant("Hi!"), user("Rename the table `orders`.")]))
@@ -215,6 +221,7 @@ def test_a_request_is_open_until_it_is_answered() -> None:
     answered = [*asked, calls_only, tool_result("c1", "done", name="sql"), assistant("It is made.")]
     assert "(unanswered)" not in summary(answered)
     assert "(pending)" not in summary(answered)
+    assert "(pending)" not in summary([*asked, calls_only, assistant("I gave it up.")])
 
 
 def test_a_failure_is_the_state_until_the_same_call_goes_well() -> None:
@@ -277,6 +284,25 @@ def test_new_decisions_find_room_beside_old_ones() -> None:
         kept = "\n".join(sections(text)["Key Points"])
         assert f"/data/{turn}/" in kept
         assert "/data/0/" in kept
+
+
+NAMES = [f"{a}{b}" for a in ("ba", "do", "ki", "lu", "me") for b in ("ran", "sol", "tiv", "xu", "pem", "gor")]
+
+
+def test_of_equal_lines_earlier_ones_come_first() -> None:
+    previous = "## Key Points\n" + "\n".join(f"- user: The {name} part is made of wood." for name in NAMES)
+    talk = [user(f"The {name} door is made of glass.") for name in NAMES]
+    keys = sections(summary([user("Go."), *talk, assistant("Ok.")], [previous], max_tokens=500))["Key Points"]
+    old, new = (sum(word in line for line in keys) for word in ("wood", "glass"))
+    assert old >= 2 * new > 0
+
+
+def test_earlier_lines_are_not_crowded_out_by_weightier_ones() -> None:
+    previous = "## Key Points\n" + "\n".join(f"- assistant: The {name} part is made of wood." for name in NAMES)
+    talk = [user(f"We must never ship {name} to Mr. Sato before 10:30, see /srv/{name}/x.toml.") for name in NAMES]
+    keys = sections(summary([user("Go."), *talk, assistant("Ok.")], [previous], max_tokens=500))["Key Points"]
+    assert sum("wood" in line for line in keys) >= 4
+    assert sum("Sato" in line for line in keys) >= 4
 
 
 def test_a_range_of_nothing_keeps_what_the_earlier_summary_says() -> None:
@@ -378,7 +404,6 @@ def test_no_bound_is_too_small_to_say_something() -> None:
     asked = "Please port the invoice service from Flask to FastAPI."
     texts = [summary([user(asked)], request=asked, max_tokens=bound) for bound in range(2, 100)]
     assert all(texts)
-    assert [len(text) for text in texts[:60]] == sorted(len(text) for text in texts[:60])
     assert texts[28] == f"- user (latest request): {asked}"
     assert summary(ENGLISH, max_tokens=1) == ""
 
@@ -408,8 +433,13 @@ def test_control_characters_and_lone_surrogates_are_replaced() -> None:
     assert "We must\ufffdkeep red and \ufffd here, at 5 MB." in text
 
 
+CHARACTERS = ["e\u0301", "👩‍💻", "🇯🇵", "각", "か\u3099", "a", "👍🏽"]
+
+
+@settings(max_examples=30)
 @given(
-    st.lists(st.sampled_from(["e\u0301", "👩‍💻", "🇯🇵", "각", "が", "a", " ", "、", "👍🏽"]), min_size=200, max_size=500)
+    st.lists(st.sampled_from(CHARACTERS), min_size=130, max_size=400)
+    | st.lists(st.sampled_from([*CHARACTERS, " ", "、"]), min_size=130, max_size=400)
 )
 def test_no_character_is_parted(characters: list[str]) -> None:
     sentence = " ".join("".join(characters).split())
@@ -461,6 +491,7 @@ def test_the_end_of_a_long_message_is_read_too() -> None:
         ("먼저 합니다. 다음에 합니다! 끝", ["먼저 합니다.", "다음에 합니다!", "끝"]),
         ("Done 🎉! Next 👍🏽. Ok", ["Done 🎉!", "Next 👍🏽.", "Ok"]),
         ("https://a.example/x?y=1.2 is it. Yes", ["https://a.example/x?y=1.2 is it.", "Yes"]),
+        ("はい。\u3099次。", ["はい。\u3099次。"]),
         ("", []),
     ],
 )
@@ -483,18 +514,21 @@ def test_lines_and_items_are_sentences_and_code_stays_whole() -> None:
 
 SCRIPT = """
 import sys
-sys.path.insert(0, sys.argv[1])
-from tests.test_extracting import ENGLISH, JAPANESE, summary
-text = summary([*ENGLISH, *JAPANESE] * 3, ["## Key Points\\n- a 1\\n- b 2"], "次へ", 350)
-sys.stdout.buffer.write(summary(JAPANESE, [text], None, 300).encode())
+from glassine import assistant, tool_call, user
+from glassine.extracting import extractive_summary
+from glassine.summarising import SummaryPrompt
+talk = [user("次は Port 80 を使う。 We must keep rule 7."), assistant("Done. まだです。 Error 5 in a/b.py?")]
+talk += [assistant(*[tool_call(name, {"path": name}, id=name) for name in ("edit", "read", "write", "bash")])]
+talk += [user(f"Rule {n}: use {word} and {word}s at {n} ms.") for n, word in enumerate(["fig", "pear", "plum"] * 20)]
+text = extractive_summary(SummaryPrompt("", talk, ["## Key Points\\n- a 1\\n- b 2"], "次へ", 350))
+sys.stdout.buffer.write((text + extractive_summary(SummaryPrompt("", talk[:9], [text], None, 250))).encode())
 """
 
 
 def test_every_process_gives_the_same_bytes() -> None:
-    root = Path(__file__).parent.parent
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", SCRIPT, root],
+            [sys.executable, "-c", SCRIPT],
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=subprocess.PIPE,
             check=True,
@@ -502,7 +536,7 @@ def test_every_process_gives_the_same_bytes() -> None:
         for seed in ("0", "1", "4711")
     }
     assert len(outputs) == 1
-    assert b"## Open Items" in outputs.pop()
+    assert outputs.pop().count(b"## Open Items") == 2
 
 
 def test_a_plain_text_is_summarised_itself() -> None:
@@ -532,16 +566,16 @@ def seconds(run: Callable[[], object]) -> float:
     return min(taken)
 
 
-def test_twice_the_messages_take_about_twice_the_time() -> None:
+def test_four_times_the_messages_take_about_four_times_the_time() -> None:
     talk = [
         (user if n % 2 else assistant)(
             f"Service {n} must answer in {n} ms. It reads /etc/service/{n}.toml. 必ず{n}件。"
         )
-        for n in range(8000)
+        for n in range(2000)
     ]
     summary(talk[:100])
-    half, whole = (seconds(lambda size=size: summary(talk[:size], max_tokens=1000)) for size in (2000, 8000))  # type: ignore[misc]
-    assert whole < 10 * half
+    part, whole = (seconds(partial(summary, talk[:size], max_tokens=1000)) for size in (500, 2000))
+    assert whole < 10 * part
 
 
 @pytest.mark.parametrize(

@@ -222,6 +222,44 @@ def test_every_history_of_a_gateway_can_be_sent(turns: list[dict[str, Any]]) -> 
     assert all(call.id for call in given_calls)
 
 
+# -- calls of other kinds ---------------------------------------------------------------------------------------------
+
+SIGNED = called(id="a", extra_content={"google": {"thought_signature": "Ab4-9w"}})
+
+
+def test_signatures_of_google_go_back_to_a_gemini() -> None:
+    message = openai_chat.read_reply(reply({"tool_calls": [SIGNED, called(id="b")]})).message
+    assert [part.get("providerMetadata") for part in message.parts] == [
+        {"google": {"thoughtSignature": "Ab4+9w=="}},
+        None,
+    ]
+    assert openai_chat.read_reply(chat_types.ChatCompletion.construct(**reply({"tool_calls": [SIGNED]}))).message == (
+        openai_chat.read_reply(reply({"tool_calls": [SIGNED]})).message
+    )
+    pieces = [{**SIGNED, "index": 0, "function": {"name": "search", "arguments": ""}}]
+    rest = [{"index": 0, "function": {"arguments": "{}"}}, {**called(id="b"), "index": 1}]
+    assert streamed([{"tool_calls": [piece]} for piece in (*pieces, *rest)]).reply().message == message
+    for model in ("gemini-3-pro-preview", "google/Gemini-3-flash"):
+        request = openai_chat.to_request([user("go"), message], model=model)
+        first, second = request.arguments["messages"][1]["tool_calls"]
+        assert first["extra_content"] == {"google": {"thought_signature": "Ab4+9w=="}}
+        assert "extra_content" not in second
+        assert openai_chat.from_request(request.arguments)[1] == message
+    for other in ("gpt-5", None):
+        sent = openai_chat.to_request([user("go"), message], model=other).arguments["messages"][1]["tool_calls"]
+        assert ["extra_content" in call for call in sent] == [False, False]
+
+
+def test_custom_tools_go_back_as_what_they_are() -> None:
+    call = {"id": "a", "type": "custom", "custom": {"name": "patch", "input": "*** Begin\n直す"}}
+    message = openai_chat.read_reply(reply({"tool_calls": [call]})).message
+    assert calls(message)[0].input == {"input": "*** Begin\n直す"}
+    request = openai_chat.to_request([user("go"), message, tool_result("a", "ok"), user("on")], model="gpt-5")
+    assert request.arguments["messages"][1]["tool_calls"] == [call]
+    assert violations("openai", request.arguments) == []
+    assert openai_chat.from_request(request.arguments)[1] == message
+
+
 # -- in a session -----------------------------------------------------------------------------------------------------
 
 

@@ -144,7 +144,7 @@ def plan_compaction(
         covered_tokens=covered,
         tail_tokens=sum(costs[end:]),
         summary_tokens=min(max(round(covered * SUMMARY_SHARE), LEAST_SUMMARY), MOST_SUMMARY),
-        open_calls=_open_calls(messages[start:end]),
+        open_calls=open_calls_in(messages[start:end]),
     )
 
 
@@ -241,7 +241,8 @@ def _around_request(
     return (behind, end) if freed(behind, end) > freed(start, before) else (start, before)
 
 
-def _open_calls(covered: Sequence[Message]) -> dict[str, str]:
+def open_calls_in(covered: Sequence[Message]) -> dict[str, str]:
+    """The calls in a range whose results are not in it: name by id."""
     found: dict[str, str] = {}
     for message in covered:
         if message.role == "assistant":

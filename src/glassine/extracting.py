@@ -36,8 +36,7 @@ PLAIN_TOKENS = 1000
 _NONE = "- (none)"
 _SHORT_HONEST = "(Extracted without a model.)"
 _STATE_SHARE, _OPEN_SHARE, _EARLIER_SHARE, _NEW_SHARE = 0.2, 0.25, 0.5, 0.5
-"""Parts of the room that the sections fill before Key Points do; of theirs, that earlier ones fill, and of what is left
-new ones, before all of them compete."""
+"""Parts of the room that two sections fill before Key Points; then earlier ones of these, then new ones, then any."""
 
 # Characters that are read: of a message in a conversation of n messages, at most _MOST and at least _LEAST, and of all
 # together about _ALL. Users write less than they are owed, and what they write counts for more.
@@ -60,8 +59,8 @@ def extractive_summary(prompt: SummaryPrompt | str) -> str:
     previous, request, most = (getattr(prompt, name) for name in ("previous", "request", "max_tokens"))
     if not (messages or previous or request):
         return ""
-    before_them = f" and {_counted(len(previous), 'earlier summary', 'earlier summaries')}" if previous else ""
-    source = _counted(len(messages), "message", "messages") + before_them
+    beside = f" and {_counted(len(previous), 'earlier summary', 'earlier summaries')}" if previous else ""
+    source = _counted(len(messages), "message", "messages") + beside
     return _summary(_read(messages), _earlier(previous), request or "", source, most)
 
 
@@ -96,7 +95,7 @@ _FENCES = ("```", "~~~")
 
 
 def _line(text: str) -> str:
-    """A text as one line that may be sent and stored anywhere; so no quotation begins a line, and none is a heading."""
+    """A text as one line that can be sent and stored anywhere; behind its label it is no heading, whatever it says."""
     return " ".join(_clean(text).split())
 
 
@@ -215,7 +214,7 @@ _UNITS = (
     r"|[km]?g\b|usd|eur|jpy|yen|dollars?|euros?|rows?|[kmg]?hz"
     r"|[円人件個分秒時日月年回名台本枚歳位割点元天号岁块]|ドル|ヶ月|小时|[분초일월년원개명대]|시간"
 )
-_MEASURE = re.compile(rf"\d\s?(?:{_UNITS})|[$€£¥]\s?\d|\d[-/:.]\d", re.IGNORECASE)
+_MEASURE = re.compile(rf"(?i)\d\s?(?:{_UNITS})|[$€£¥]\s?\d|\d[-/:.]\d")
 _PATH = re.compile(r"(?:[\w.~-]*/){1,}[\w.-]*\w|\b[\w-]+\.[a-z]{1,5}\b")
 _ID = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z_])[\w-]{5,}\b|\b[A-Z]{2,}-\d+\b|#\d+|`[^`]+`|「[^」]+」")
 _NAME = re.compile(r"[a-z,;:] [A-Z][\w'-]+")
@@ -240,9 +239,8 @@ def _is_later(text: str) -> bool:
 
 
 def _is_wrong(text: str) -> bool:
-    if "Error" in text or "Exception" in text or not _WRONG.isdisjoint(_WORDS.findall(text.lower())):
-        return True
-    return not text.isascii() and _has(text, _WRONG_CJK)
+    named = "Error" in text or "Exception" in text or not _WRONG.isdisjoint(_WORDS.findall(text.lower()))
+    return named or (not text.isascii() and _has(text, _WRONG_CJK))
 
 
 def _is_question(text: str) -> bool:
@@ -655,7 +653,7 @@ class _Summary:
 
     def fill(self, section: str, lines: Iterable[_Line], share: float) -> None:
         """Add lines that say something new, up to a part of the room."""
-        kept = int(self.room * (1 - share))
+        kept = int(self.room * (1 - share))  # for what comes later
         self.room -= kept
         for label, text, said, order in lines:
             if self.room < _LEAST_LINE:

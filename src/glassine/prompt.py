@@ -80,7 +80,9 @@ def digest_of(data: bytes, packed: bytes) -> str:
 
 def pack_tools(tools: Sequence[ToolDefinition]) -> bytes:
     """The tools as JSON, as they are stored and hashed: what `to_dict` gives of each, without copying it."""
-    return _json.encode([{name: getattr(tool, name) for name in _TOOL} for tool in tools])[1]
+    return _json.text([{name: getattr(tool, name) for name in _TOOL} for tool in tools]).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def unpack_tools(data: bytes) -> tuple[ToolDefinition, ...]:

@@ -96,7 +96,8 @@ class SessionSpec:
         summary), or to None where it finds nothing to do; it may be a coroutine function.
 
         The automatic attempt is made after what was appended is stored, and before the call returns. It never makes
-        that call fail: what it came to is an event of the session, and a failure goes to `on_failure` as well. It backs
+        that call fail: what it came to is an event of the session, and what failed or was rejected goes to `on_failure`
+        as well. It backs
         off: after a failure for 30 seconds, then twice as long each time, up to an hour; where nothing could be freed,
         until the conversation has grown by a twentieth of `after`.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .._waiting import call, call_within
 from ..calibration import learn
-from ..compaction import CompactionPlan, NothingToDo, Pause, is_summary, pause_after, plan_compaction
+from ..compaction import CompactionPlan, NothingToDo, Pause, is_summary, open_calls_in, pause_after, plan_compaction
 from ..compactor import Cause, Compaction, CompactionRecipe, Compactor, Meter, meter, takes
 from ..covering import bare, covered, kept
 from ..errors import GlassineError, InvalidError
@@ -186,7 +186,7 @@ class Compacting:
         finally:
             with contextlib.suppress(GlassineError):  # what cannot be given back runs out
                 session._engine.drop_lease(session._ref, EVENT, holder)
-        if made.kind == "failed" and self.recipe.on_failure is not None:
+        if made.kind in ("failed", "rejected") and self.recipe.on_failure is not None:
             try:
                 call(self.recipe.on_failure, made)
             except Exception as error:
@@ -297,12 +297,9 @@ class Compacting:
         reason = planned.reason
         after, prompt = self.recipe.after, looked.view.tokens.system + looked.view.tokens.tools
         if cause == "threshold" and after is not None and prompt > after:
-            code, reason = (
-                "prompt_too_long",
-                (
-                    f"the system prompt and the tools alone take {prompt} tokens, and the threshold is {after}: "
-                    "no compaction can help"
-                ),
+            code = "prompt_too_long"
+            reason = (
+                f"system prompt and tools alone take {prompt} tokens, the threshold is {after}: no compaction helps"
             )
         return Compaction("nothing_to_do", code, reason, cause, total, total)
 
@@ -410,6 +407,7 @@ class Compacting:
             covered_tokens=sum(costs[start:end]),
             tail_tokens=sum(costs[end:]),
             summary_tokens=0,
+            open_calls=open_calls_in(history[start:end]),
         )
         return plan, Written(text, usage_of(text))
 

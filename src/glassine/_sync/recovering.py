@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from ..calibration import LEAST, MOST
 from ..compactor import Compaction, Recovery
 from ..indexing import tokens as estimates
-from ..messages import Message, to_micros
-from ..models import Model
-from ..models import facts as facts_of
+from ..messages import Message
 from ..overflow import Overflow, is_context_overflow
 from ..shrinking import shrunk
-from ..thinking import UNNAMED
 from ..tokens import FAMILIES
 from .viewing import Look, Wanted, look
 
@@ -44,15 +40,14 @@ def recover(session: Session, error: object) -> Recovery:
             session,
             Recovery("exhausted", f"{TRIES} recoveries brought no reply; something else is too long", before, before),
         )
-    ratio, target = _target(overflow, looked, facts_of(model or UNNAMED))
-    excess = round((before * ratio - target) / ratio)
+    excess = _excess(overflow, looked, looked.view.facts.context_window)
     number = FAMILIES.index(looked.view.facts.family)
     calibration = looked.view.calibration
 
     def cost(message: Message) -> int:
         return calibration.of(estimates(message)[number])
 
-    layings, freed = shrunk(looked.entries, max(excess, 1), cost, session._has_prompt)
+    layings, freed = shrunk(looked.entries, excess, cost, session._has_prompt)
     named = tuple([(laying.message_id, laying.data["call"]) for laying in layings])
     if layings:
         session._engine.lay(session._ref, layings, session.store.now())
@@ -74,15 +69,17 @@ def recover(session: Session, error: object) -> Recovery:
     return _done(session, Recovery("exhausted", reason, before, before, (), compaction))
 
 
-def _target(overflow: Overflow, looked: Look, model: Model) -> tuple[float, float]:
-    """How far the estimate is off by what the provider counted, and how many of its tokens may be sent next."""
-    before = max(looked.view.tokens.total, 1)
-    ratio = 1.0 if not overflow.tokens else min(max(overflow.tokens / before, LEAST), MOST)
-    if overflow.limit:
-        return ratio, overflow.limit * ROOM
-    if overflow.tokens or before > model.context_window:
-        return ratio, min(model.context_window * ROOM, before * ratio * UNKNOWN)
-    return ratio, before * UNKNOWN
+def _excess(overflow: Overflow, looked: Look, window: int) -> int:
+    """How many tokens, as they are estimated, the next request should have less.
+
+    Where nobody says what the limit is, it is the model's; and where the estimate is within it, it was wrong.
+    """
+    before = looked.view.tokens.total
+    counted = overflow.tokens or before
+    limit = overflow.limit or window
+    if counted > limit * ROOM:
+        return max(round(before * (1 - limit * ROOM / counted)), 1)
+    return max(round(before * (1 - UNKNOWN)), 1)
 
 
 def _model(session: Session) -> str | None:
@@ -90,14 +87,18 @@ def _model(session: Session) -> str | None:
     return next((row.model for row in reversed(usage) if row.kind == "reply" and row.model is not None), None)
 
 
+def _replies(session: Session) -> int:
+    """How many whole replies the session has had."""
+    return sum([row.kind == "reply" and row.ok for row in session.usage()])
+
+
 def _tries(session: Session) -> int:
     """How many recoveries there were since the last whole reply."""
-    replies = [row for row in session.usage() if row.kind == "reply" and row.ok and row.ended_at is not None]
-    since = to_micros(replies[-1].ended_at) if replies and replies[-1].ended_at is not None else 0
-    return sum([event.kind == EVENT and to_micros(event.stored_at) >= since for event in session.events()])
+    replies = _replies(session)
+    told = [event.data for event in session.events() if event.kind == EVENT]
+    return sum([isinstance(data, dict) and data.get("replies") == replies for data in told])
 
 
 def _done(session: Session, recovery: Recovery) -> Recovery:
-    data: dict[str, Any] = recovery.to_dict()
-    session.add_event(EVENT, data)
+    session.add_event(EVENT, {**recovery.to_dict(), "replies": _replies(session)})
     return recovery

@@ -11,11 +11,13 @@ import glassine
 
 from ._blocks import blocks
 from ._checking import repair, verify
+from ._compacting import compact
 from ._copying import copy
 from ._errors import Group
 from ._importing import import_
 from ._info import info
 from ._migrating import migrate
+from ._overlays import overlays, undo
 from ._prompt import prompt
 from ._reindexing import reindex
 from ._search import search
@@ -40,9 +42,9 @@ def main() -> None:
     \b
     Exit codes:
       0  everything is fine
-      1  problems were found; nothing was found, or could be imported
+      1  problems were found; nothing was found, or could be imported; no summary came about
       2  the command was called in a wrong way
-      3  no such session, message, block, skill or database
+      3  no such session, message, block, skill, overlay or database
       4  the database cannot be used (busy, full, newer, not ours)
     """
 
@@ -50,6 +52,7 @@ def main() -> None:
 for _command in (
     *(import_, sessions, show, search, tokens),
     *(blocks, prompt, skills),
+    *(compact, overlays, undo),
     *(verify, repair, reindex, migrate, copy, info),
 ):
     main.add_command(_command)

@@ -51,7 +51,7 @@ def find_session(store: glassine.Store, prefix: str) -> glassine.SessionInfo:
         return infos[found[0]]
     if not found:
         raise MissingError(f"no session begins with {prefix!r}", "`glassine sessions` lists them.")
-    raise _ambiguous(prefix, "sessions", [f"{id}  {infos[id].title or ''}" for id in found])
+    raise ambiguous(prefix, "sessions", [f"{id}  {infos[id].title or ''}" for id in found])
 
 
 def find_message(session: glassine.Session, prefix: str) -> str:
@@ -64,10 +64,11 @@ def find_message(session: glassine.Session, prefix: str) -> str:
             f"no message of session {session.id!r} begins with {prefix!r}",
             f"`glassine show {session.id} --tree` shows their ids.",
         )
-    raise _ambiguous(prefix, "messages", found)
+    raise ambiguous(prefix, "messages", found)
 
 
-def _ambiguous(prefix: str, noun: str, candidates: Sequence[str]) -> MisuseError:
+def ambiguous(prefix: str, noun: str, candidates: Sequence[str]) -> MisuseError:
+    """The error for a beginning that fits several; `noun` is their plural."""
     shown = [f"  {line(candidate)}" for candidate in candidates[:SHOWN]]
     if len(candidates) > SHOWN:
         shown.append(f"  … and {len(candidates) - SHOWN} more")

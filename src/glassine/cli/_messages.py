@@ -12,6 +12,7 @@ from rich.text import Text
 
 import glassine
 
+from ._marks import SIGN, Marks, facts, what
 from ._text import count, line, size, visible
 
 RESULT_LINES = 3
@@ -25,6 +26,7 @@ NO_END = frozenset("（［｛〔〈《「『【〘〖‘“([{")
 
 ROLE_STYLES = {"user": "bold cyan", "assistant": "bold green", "tool": "dim", "system": "bold magenta"}
 SUMMARY_STYLE = "bold yellow"
+MARK_STYLE = "yellow"
 
 
 class Piece(NamedTuple):
@@ -72,17 +74,26 @@ def _fold(row: str, width: int) -> int:
     return end if end > widest // 2 else widest
 
 
-def render(message: glassine.Message, width: int, before: datetime | None) -> Iterator[Text]:
-    """The lines of one message; `before` is the time of the one shown before it, whose date is not repeated."""
+def render(
+    message: glassine.Message, width: int, before: datetime | None, marks: Marks | None = None
+) -> Iterator[Text]:
+    """The lines of one message; `before` is the time of the one shown before it, whose date is not repeated. `marks`
+    are the overlays to be named where they lie."""
+    summary = None if marks is None else marks.summary(message)
     if message.role != "tool":
         yield Text()
-        yield heading(message, before)
-    for piece in pieces(message):
+        if marks is not None and summary is not None:
+            yield Text(fit(f"{SIGN} {marks.short(summary)}", width), style=MARK_STYLE)
+        yield heading(message, before, summary)
+    for piece in pieces(message, marks):
         yield from _lines(piece, width)
 
 
-def heading(message: glassine.Message, before: datetime | None) -> Text:
+def heading(message: glassine.Message, before: datetime | None, summary: glassine.Overlay | None = None) -> Text:
     label, style = title(message)
+    if summary is not None:
+        # `stale` stands in the title already.
+        label = ", ".join([label, *(fact for fact in facts(summary) if fact != "stale")])
     text = Text(label, style=style)
     if message.created_at is not None:
         text.append(f"  {clock(message.created_at, before)}", style="dim")
@@ -113,8 +124,8 @@ def clock(moment: datetime, before: datetime | None) -> str:
     return f"{local:%H:%M:%S}" if same_day else f"{local:%Y-%m-%d %H:%M:%S}"
 
 
-def pieces(message: glassine.Message) -> Iterator[Piece]:
-    """What a message says, part by part."""
+def pieces(message: glassine.Message, marks: Marks | None = None) -> Iterator[Piece]:
+    """What a message says, part by part, with what lies over it."""
     calls = {call.part: call for call in glassine.calls(message)}
     results = {result.part: result for result in glassine.results(message)}
     aside = "origin" in (message.metadata or {})
@@ -123,10 +134,27 @@ def pieces(message: glassine.Message) -> Iterator[Piece]:
     for index, part in enumerate(parts):
         if index in calls:
             yield _call(calls[index])
+            if marks is not None and (stub := marks.stub(message, calls[index])) is not None:
+                yield _mark(marks, stub, "a request was sent without its result")
         if index in results:
             yield from _result(results[index])
+            if marks is not None and (marker := marks.over_result(message, results[index])) is not None:
+                yield _mark(marks, marker, _stored(marks, marker))
         if index not in calls and index not in results:
             yield _part(part, "dim" if aside else "", limit)
+    if marks is not None:
+        for reminder in marks.reminders(message):
+            yield _mark(marks, reminder, line(reminder.text[:1000]))
+
+
+def _mark(marks: Marks, overlay: glassine.Overlay, about: str) -> Piece:
+    said = "  ".join(text for text in (what(overlay), marks.short(overlay), about) if text)
+    return Piece(f"{SIGN} {said}", MARK_STYLE, 1)
+
+
+def _stored(marks: Marks, marker: glassine.Overlay) -> str:
+    result = marks.stored(marker)
+    return "" if result is None else f"{size(_bytes(output_text(result.output)))} stored"
 
 
 def _part(part: dict[str, Any], style: str, limit: int | None) -> Piece:

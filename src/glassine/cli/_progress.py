@@ -1,8 +1,9 @@
-"""A bar for what takes longer than a second: on stderr, and only where a person looks."""
+"""A bar or a sign of life for what takes longer than a second: on stderr, and only where a person looks."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+    from rich.status import Status
 
 PATIENCE = 1.0
 """Seconds before the bar appears."""
@@ -54,3 +56,33 @@ class Progress:
         )
         self._task = self._bar.add_task(self.title)
         self._bar.start()
+
+
+class Waiting:
+    """A sign of life while one long call is waited for, of which nobody knows how far it is."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._status: Status | None = None
+        self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if self._timer.is_alive():
+            self._timer.join()  # it may be showing the sign just now
+        if self._status is not None:
+            self._status.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+
+        self._status = Console(stderr=True).status(self.title)
+        self._status.start()

@@ -13,6 +13,7 @@ import glassine
 from ..errors import CorruptMessageError
 from ._errors import PROBLEMS
 from ._finding import find_message, find_session, short_ids
+from ._marks import SIGN, Marks, facts
 from ._output import iso, note, print_json, print_json_lines, screen
 from ._sessions import branch_count, when
 from ._settings import settings, shared_options
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("session")
 @click.option("--tree", is_flag=True, help="Draw all branches.")
-@click.option("--raw", is_flag=True, help="What is stored, without the summaries laid over it.")
+@click.option("--raw", is_flag=True, help="What is stored, without what is laid over it.")
 @click.option("--leaf", metavar="ID", help="The path to this message instead of the active one.")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the N newest messages.")
 @shared_options
@@ -37,7 +38,11 @@ def show(session: str, tree: bool, raw: bool, leaf: str | None, last: int | None
     shortened; --json has them whole.
 
     \b
-    In a tree:  ● on the path   ○ beside it   ◌ under a summary   ≡ a summary
+    In a tree:  ● on the path   ○ beside it   ◌ under a summary
+
+    What lies over the messages is marked with ≡ and its id, in a tree below the message where it ends: a summary; a
+    result that was `unloaded` or `shrunk`; one that was missing, so that a request was sent a stub (`stubbed`); a
+    reminder. `glassine overlays` lists them, `glassine undo` takes them off.
 
     --json prints one message a line; with --tree one line a message of all branches, without content.
     """
@@ -56,7 +61,7 @@ def show(session: str, tree: bool, raw: bool, leaf: str | None, last: int | None
             bad = _print_messages(found)
         else:
             earlier = _visible(conversation, leaf_id, raw) - last if last is not None else 0
-            bad = _print_conversation(store, info, found, earlier, leaf_id)
+            bad = _print_conversation(store, info, found, earlier, leaf_id, raw)
     if bad:
         click.get_current_context().exit(PROBLEMS)
 
@@ -89,11 +94,14 @@ def _print_conversation(
     messages: Iterable[glassine.Message],
     earlier: int,
     leaf_id: str | None,
+    raw: bool,
 ) -> bool:
     from rich.text import Text
 
     from ._messages import is_summary, render
 
+    session = store.session(info.id)
+    marks = None if raw else Marks(session, session.overlays())
     out = screen()
     _print_header(out, store, info)
     if leaf_id is not None:
@@ -104,7 +112,7 @@ def _print_conversation(
     for message in messages:
         empty = False
         try:
-            for row in render(message, out.width, before):
+            for row in render(message, out.width, before, marks):
                 out.print(row)
             if not is_summary(message):
                 before = message.created_at or before
@@ -148,20 +156,22 @@ def _tree(store: glassine.Store, info: glassine.SessionInfo, leaf_id: str | None
     outline = session.outline()
     leaf_id = leaf_id or info.leaf_id
     path = _path(outline, leaf_id)
-    laid = [] if raw else session.compactions()
+    everything = [] if raw else session.overlays()
+    laid = [overlay for overlay in everything if overlay.kind == "summary"]
+    marks = Marks(session, everything)
     covered = _covered(outline, laid)
     if as_json:
-        print_json_lines(_tree_json(outline, path, covered, leaf_id))
+        print_json_lines(_tree_json(outline, path, covered, marks, leaf_id))
         return
     out = screen()
     _print_header(out, store, info)
     out.print()
-    for row in _drawing(session, outline, path, laid, covered, leaf_id, out.width):
+    for row in _drawing(session, outline, path, laid, covered, marks, leaf_id, out.width):
         out.print(row)
 
 
 def _tree_json(
-    outline: Iterable[glassine.Outline], path: set[str], covered: dict[str, str], leaf_id: str | None
+    outline: Iterable[glassine.Outline], path: set[str], covered: dict[str, str], marks: Marks, leaf_id: str | None
 ) -> Iterator[dict[str, Any]]:
     for node in outline:
         yield {
@@ -173,6 +183,7 @@ def _tree_json(
             "onPath": node.id in path,
             "isLeaf": node.id == leaf_id,
             "summary": covered.get(node.id),
+            "overlays": [overlay.id for overlay in marks.on(node.id)],
         }
 
 
@@ -194,18 +205,19 @@ def _drawing(
     path: set[str],
     laid: list[glassine.Overlay],
     covered: dict[str, str],
+    marks: Marks,
     leaf_id: str | None,
     width: int,
 ) -> Iterator[Text]:
     from rich.cells import cell_len
     from rich.text import Text
 
-    from ._messages import ROLE_STYLES, SUMMARY_STYLE, fit, gist
+    from ._messages import MARK_STYLE, ROLE_STYLES, SUMMARY_STYLE, fit, gist
     from ._tree import draw
 
     ends = {overlay.last_id: overlay for overlay in laid}
     ids = short_ids([node.id for node in outline])
-    for row in draw(outline, path, {*ends, *([leaf_id] if leaf_id else [])}):
+    for row in draw(outline, path, {*ends, *marks.messages, *([leaf_id] if leaf_id else [])}):
         lanes = row.lanes if len(row.lanes) <= width // 3 else f"…{row.lanes[1 - width // 3 :]}"
         text = Text().append(lanes, style="dim")
         if row.node is None:
@@ -228,12 +240,18 @@ def _drawing(
         text.append(" " * (width - cell_len(text.plain) - cell_len(tail)))
         text.append(tail, style="bold" if node.id == leaf_id else "dim")
         yield text
+        beside = Text().append(lanes.replace("├─", "│ "), style="dim")
+        if marks.on(node.id):
+            told = f"{SIGN} {marks.told(node.id)}"
+            yield beside.copy().append(fit(told, max(width - cell_len(lanes), 1)), style=MARK_STYLE)
         if (overlay := ends.get(node.id)) is not None:
-            below = Text().append(lanes.replace("├─", "│ "), style="dim")
-            head = f"≡ summary of {count(overlay.covered_messages, 'message')}{' (stale)' if overlay.stale else ''}  "
-            below.append(head, style=SUMMARY_STYLE)
-            below.append(fit(line(overlay.text[:2000]), max(width - cell_len(below.plain), 1)))
-            yield below
+            below = beside.copy()
+            more = f" ({', '.join(facts(overlay))})" if facts(overlay) else ""
+            below.append(f"{SIGN} summary of {count(overlay.covered_messages, 'message')}{more}  ", style=SUMMARY_STYLE)
+            id = f"  {marks.short(overlay)}"
+            said = fit(line(overlay.text[:2000]), max(width - cell_len(below.plain) - cell_len(id), 1))
+            below.append(said)
+            yield below.append(id, style=MARK_STYLE)
 
 
 def _gist(session: glassine.Session, id: str, gist: Any) -> str:

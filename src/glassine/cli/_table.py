@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 NARROW = 90
 """Below so many columns there is room only for the date."""
-STYLES = {"key": "yellow", "label": "yellow", "number": "yellow", "written": "dim", "updated": "dim", "when": "dim"}
+STYLES = dict.fromkeys(("id", "key", "label", "number"), "yellow") | dict.fromkeys(
+    ("laid", "updated", "when", "written"), "dim"
+)
 
 
 def table(

@@ -52,7 +52,11 @@ CARRIES: tuple[Feature, ...] = (
         ("no", "no", "yes", "no", "yes"),
         "By its encrypted content; ids of items go back only behind it.",
     ),
-    Feature("thought signature of Google", ("no", "no", "no", "yes", "yes"), "On any part, tool calls included."),
+    Feature(
+        "thought signature of Google",
+        ("no", "no", "no", "yes", "yes"),
+        "On any part, tool calls included. OpenAI chat: on calls, to a Gemini.",
+    ),
     Feature("citation of Anthropic", ("yes", "no", "no", "no", "yes"), "The text stays in every format."),
     Feature("item of Anthropic", ("yes", "no", "no", "no", "no"), "Tools that run on the server, compactions."),
     Feature("item of OpenAI", ("no", "no", "yes", "no", "no"), "Tools that run on the server, compactions."),

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..messages import Message, ToolCall, ToolResult
 from ._common import CallIds, Note, data_url, placeholder, sendable
+from ._openai_gemini import is_gemini, signed
 from ._openai_shared import (
     IN_RESULTS,
     arguments,
@@ -29,8 +30,9 @@ _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio
 class ChatMessages:
     """The messages of a history, in order, and the notes made on the way."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], model: str | None) -> None:
         self.messages = messages
+        self._signing = is_gemini(model)
         self.found: list[dict[str, Any]] = []
         self.notes: list[Note] = []
         self._ids = CallIds(_CALL_ID)
@@ -104,7 +106,14 @@ class ChatMessages:
         id = self._ids.call(call.id)
         if id != call.id:
             self._note(piece, "call_id_mapped", f"the call id {call.id!r} was replaced")
-        made = {"id": id, "type": "function", "function": {"name": name, "arguments": arguments(call)}}
+        made: dict[str, Any]
+        text = call.input.get("input")
+        if own(piece.part).get("customTool") is True and isinstance(text, str):
+            made = {"id": id, "type": "custom", "custom": {"name": name, "input": sendable(text)}}
+        else:
+            made = {"id": id, "type": "function", "function": {"name": name, "arguments": arguments(call)}}
+        if self._signing:
+            made = signed(made, piece.part)
         self._message(piece).setdefault("tool_calls", []).append(made)
 
     def _result(self, piece: Piece, result: ToolResult) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._common import storable
+from ._openai_gemini import with_signature
 from ._openai_shared import file_part, image_part, input_of, with_own
 from ._openai_sound import heard_part, sound_parts
 
@@ -49,16 +50,18 @@ def message_parts(message: Mapping[str, Any], make_id: MakeId) -> list[dict[str,
 
 def _call_part(call: Any) -> dict[str, Any] | None:
     """The part for a call, of a function or of a custom tool, with the id "" if it has none; None for what is none."""
+    part: dict[str, Any] = {"type": "tool-call"}
     match call:
         case {"function": {"name": str(name)} as called}:
             input = input_of(called.get("arguments"))
         case {"custom": {"name": str(name), "input": str(text)}}:
             input = {"input": text}
+            part = with_own(part, {"customTool": True})
         case _:
             return None
     id = call.get("id")
-    id = id if isinstance(id, str) else ""
-    return {"type": "tool-call", "toolCallId": id, "toolName": name, "input": input}
+    part |= {"toolCallId": id if isinstance(id, str) else "", "toolName": name, "input": input}
+    return with_signature(part, call)
 
 
 def result_part(message: Mapping[str, Any], id: str, name: str) -> dict[str, Any]:

@@ -97,6 +97,8 @@ class ChatStream:
             call = {"id": "", "function": {"name": "", "arguments": ""}}
             self._calls.append((index if isinstance(index, int) else len(self._calls), call))
         call["id"] = call["id"] or id
+        if isinstance(piece.get("extra_content"), Mapping):
+            call["extra_content"] = piece["extra_content"]
         _add(call["function"], called)
 
     def _continued(self, index: Any, id: str, named: bool) -> dict[str, Any] | None:

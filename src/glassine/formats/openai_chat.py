@@ -40,9 +40,9 @@ def to_request(
 
     A message of the history stays a message of its own. The texts of an assistant message stand before its calls,
     whatever their order was. Results are text: their files follow in a user's message. The cache is the provider's
-    affair here, and `marks` set nothing.
+    affair here, and `marks` set nothing. To a Gemini, calls go back with their signatures.
     """
-    found = ChatMessages(messages)
+    found = ChatMessages(messages, model)
     found.read()
     arguments: dict[str, Any] = {}
     if model is not None:

@@ -14,6 +14,7 @@ from . import (
     appending,
     beside,
     changing,
+    compacting,
     counting,
     entries,
     ingesting,
@@ -51,6 +52,7 @@ _ALL: dict[str, CheckFunction] = {
         owning,
         beside,
         remembering,
+        compacting,
         entries,
     )
     for name, check in _checks(module)

@@ -15,6 +15,7 @@ from . import (
     appending,
     beside,
     changing,
+    compacting,
     counting,
     entries,
     ingesting,
@@ -52,6 +53,7 @@ _ALL: dict[str, CheckFunction] = {
         owning,
         beside,
         remembering,
+        compacting,
         entries,
     )
     for name, check in _checks(module)

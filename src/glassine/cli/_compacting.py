@@ -1,0 +1,239 @@
+"""`glassine compact`: a summary in the place of the older part of a conversation."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import click
+
+import glassine
+
+from ..errors import CorruptMessageError
+from ._errors import PROBLEMS
+from ._finding import find_message, find_session, short_ids
+from ._marks import SIGN
+from ._output import print_json, screen
+from ._overlays import print_rows
+from ._progress import Waiting
+from ._settings import settings, shared_options
+from ._summarisers import EXTRACTIVE, Writer, summariser, writer
+from ._table import moment, table
+from ._text import count, line
+
+HEAD, TAIL_TOKENS, TAIL = 3, 20_000, 2
+"""Defaults of a Compactor."""
+
+
+@click.command()
+@click.argument("session")
+@click.option(
+    "--with",
+    "chosen",
+    metavar="WRITER",
+    default=EXTRACTIVE,
+    callback=writer,
+    help=f"Who writes it: {EXTRACTIVE}, anthropic:MODEL or openai:MODEL.  [default: {EXTRACTIVE}]",
+)
+@click.option("--leaf", metavar="ID", help="The path to this message instead of the active one.")
+@click.option(
+    "--protect-head",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=HEAD,
+    help=f"Messages that stay at the start.  [default: {HEAD}]",
+)
+@click.option(
+    "--tail-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=TAIL_TOKENS,
+    help=f"Tokens of messages that stay at the end.  [default: {TAIL_TOKENS}]",
+)
+@click.option(
+    "--min-tail",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=TAIL,
+    help=f"Messages that stay at the end, however long.  [default: {TAIL}]",
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan; write nothing, and ask no model.")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@shared_options
+def compact(
+    session: str,
+    chosen: Writer,
+    leaf: str | None,
+    protect_head: int,
+    tail_tokens: int,
+    min_tail: int,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Lay a summary over the older part of a conversation, so that requests become shorter.
+
+    The plan comes first: what stays at the head and at the end, and what the summary will stand for, earlier
+    summaries among it. No message changes, and `glassine undo` takes the summary off again. A call and its result,
+    and the user's latest request, are never parted or covered. SESSION and ID may be the beginning of an id.
+
+    \b
+    Writers:
+      extractive       Asks no model: quotes sentences of the conversation, chosen
+                       by a score. Costs nothing, and is the same every time; but
+                       it understands nothing, and loses more than a model would.
+      anthropic:MODEL  Asks a model, which costs money, and sends it what is to be
+      openai:MODEL     summarised. Needs the SDK (pip install anthropic, openai)
+                       and a key (ANTHROPIC_API_KEY, OPENAI_API_KEY).
+
+    Tokens are those of the messages, estimated; the system prompt stands in the program, and is not among them. What
+    a model was asked is stored with the usage of the conversation.
+
+    Exit code 0: a summary was laid, or there is nothing to do; 1: it was rejected, as it frees nothing, or it failed.
+    --json prints one object.
+    """
+    with settings().existing() as store:
+        info = find_session(store, session)
+        conversation = store.session(info.id)
+        leaf_id = None if leaf is None else find_message(conversation, leaf)
+        compactor = glassine.Compactor(
+            glassine.extractive_summary,
+            protect_head=protect_head,
+            tail_token_budget=tail_tokens,
+            min_tail_messages=min_tail,
+        )
+        plan = conversation.plan_compaction(leaf_id, compactor=compactor)
+        if isinstance(plan, glassine.NothingToDo):
+            _print_nothing(info, chosen, dry_run, plan)
+            return
+        if not settings().json:
+            _print_plan(conversation, info, leaf_id, plan)
+        if dry_run:
+            if settings().json:
+                print_json(_planned_json(info, chosen, plan))
+            return
+        compactor = _with_writer(compactor, chosen)
+        if not yes:
+            _ask(info, chosen, plan)
+        with Waiting("summarising"):
+            made = conversation.compact(leaf_id, compactor=compactor)
+        if settings().json:
+            print_json({"sessionId": info.id, "writer": str(chosen), "dryRun": False, **made.to_dict()})
+        else:
+            _print_outcome(conversation, made)
+    if made.kind in ("rejected", "failed"):
+        click.get_current_context().exit(PROBLEMS)
+
+
+def _with_writer(compactor: glassine.Compactor, chosen: Writer) -> glassine.Compactor:
+    from dataclasses import replace
+
+    return replace(compactor, summarize=summariser(chosen))
+
+
+def _ask(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPlan) -> None:
+    sys.stdout.flush()  # the plan is read before the question, wherever the two go
+    by = f", written by {line(chosen.model)} (this costs money)" if chosen.model else ""
+    asked = f"Lay a summary over {count(plan.covered, 'message')} of {line(info.id)}{by}?"
+    click.confirm(asked, abort=True, err=True)
+
+
+def _tokens(plan: glassine.CompactionPlan) -> tuple[int, int]:
+    """Of the path now, and at most afterwards, if the summary is as long as is asked for: one that frees nothing is
+    rejected."""
+    before = plan.head_tokens + plan.covered_tokens + plan.tail_tokens
+    return before, before - plan.covered_tokens + min(plan.summary_tokens, max(plan.covered_tokens - 1, 0))
+
+
+def _planned_json(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPlan) -> dict[str, Any]:
+    before, after = _tokens(plan)
+    made = glassine.Compaction("compacted", "planned", "a dry run lays nothing", "manual", before, after, plan)
+    about = {"sessionId": info.id, "writer": str(chosen), "dryRun": True}
+    return {**about, **made.to_dict(), "kind": "planned", "messages": plan.covered}
+
+
+def _print_nothing(info: glassine.SessionInfo, chosen: Writer, dry_run: bool, why: glassine.NothingToDo) -> None:
+    if settings().json:
+        made = glassine.Compaction("nothing_to_do", why.code, why.reason, "manual", 0, 0)
+        about = {"sessionId": info.id, "writer": str(chosen), "dryRun": dry_run}
+        print_json({**about, **made.to_dict(), "tokensBefore": None, "tokensAfter": None})
+        return
+    _say_nothing_to_do(why.reason)
+
+
+def _say_nothing_to_do(reason: str) -> None:
+    from ._messages import wrapped
+
+    out = screen()
+    for row in wrapped(line(f"nothing to do: {reason}"), out.width):
+        out.print(row)
+
+
+def _print_plan(
+    session: glassine.Session, info: glassine.SessionInfo, leaf_id: str | None, plan: glassine.CompactionPlan
+) -> None:
+    from ._messages import fit
+
+    out = screen()
+    out.print(fit(line(info.title or "(no title)"), out.width), style="bold")
+    out.print(fit(line(info.id), out.width), style="yellow")
+    out.print("")
+    rows = [
+        {"part": part, "messages": f"{messages:,}", "tokens": f"{tokens:,}", "plan": fate}
+        for part, messages, tokens, fate in (
+            ("head", plan.head, plan.head_tokens, "stays"),
+            ("range", plan.covered, plan.covered_tokens, f"a summary of about {plan.summary_tokens:,} tokens"),
+            ("tail", plan.tail, plan.tail_tokens, "stays"),
+        )
+    ]
+    for row in table(rows, out.width, flexible="plan", right=("messages", "tokens")):
+        out.print(row)
+    out.print("")
+    # Only the ends are read: a range may have 100,000 messages.
+    inside = list(islice(session.iter_history(leaf_id), plan.head, plan.head + plan.covered))
+    if inside:  # unless another took it away just now
+        out.print(fit(f"from  {_named(inside[0], out.width)}", out.width))
+        out.print(fit(f"to    {_named(inside[-1], out.width)}", out.width))
+        _print_earlier(out, inside)
+    before, after = _tokens(plan)
+    out.print(f"{before:,} tokens now, about {after:,} at most afterwards")
+
+
+def _named(message: glassine.Message, width: int) -> str:
+    from ._messages import gist, is_summary, title
+
+    try:
+        who = title(message)[0] if is_summary(message) else message.role
+        said = gist(message)
+    except CorruptMessageError:
+        who, said = "(cannot be read)", ""
+    return "  ".join(text for text in (line(message.id), moment(message.created_at, width), who, said) if text)
+
+
+def _print_earlier(out: Any, inside: Sequence[glassine.Message]) -> None:
+    from ._messages import SUMMARY_STYLE, fit, gist, is_summary, title
+
+    earlier = [message for message in inside if is_summary(message)]
+    for message in earlier:
+        out.print(fit(f"takes in  {SIGN} {title(message)[0]}  {gist(message)}", out.width), style=SUMMARY_STYLE)
+
+
+def _print_outcome(session: glassine.Session, made: glassine.Compaction) -> None:
+    out = screen()
+    out.print("")
+    if made.kind == "nothing_to_do":  # another did it meanwhile, or is about to
+        _say_nothing_to_do(made.reason)
+        return
+    rows: dict[str, str] = {made.kind: made.reason}
+    if made.overlay is not None:
+        ids = short_ids([overlay.id for overlay in session.overlays()])
+        named = f"{shlex.quote(session.id)} {shlex.quote(ids.get(made.overlay.id, made.overlay.id))}"
+        rows |= {
+            "tokens": f"{made.tokens_before:,} → {made.tokens_after:,}",
+            "summary": made.overlay.id,
+            "read it": f"glassine overlays {named}",
+            "undo it": f"glassine undo {named}",
+        }
+    print_rows(out, rows)
