@@ -25,7 +25,7 @@ from glassine.compaction import (
     request_of,
 )
 from glassine.indexing import tokens as estimates
-from glassine.messages import Message, assistant, calls, results, tool_call, tool_result, user
+from glassine.messages import Message, Part, Role, assistant, calls, results, tool_call, tool_result, user
 from glassine.pairing import Repaired, repair
 from tests.strategies import paths
 
@@ -40,7 +40,46 @@ class Stays:
 
 
 limits = st.builds(Stays, st.integers(0, 4), st.integers(0, 120), st.integers(0, 4))
-costs = st.lists(st.integers(0, 40), min_size=14, max_size=40)
+seeds = st.lists(st.integers(0, 40), min_size=1, max_size=7)
+"""Numbers of tokens, to be gone through again and again."""
+
+
+def costed(path: Sequence[Message], seed: list[int]) -> list[int]:
+    return [seed[index % len(seed)] for index in range(len(path))]
+
+
+def _mixed(role: Role, *parts: Part) -> Message:
+    return Message(role=role, parts=list(parts))
+
+
+def _sdk(call: str, **state: object) -> Part:
+    return {"type": "tool-search", "toolCallId": call, "input": {"q": call}, **state}
+
+
+_A, _B = tool_call("search", {"q": "a"}, id="a"), tool_call("search", {"q": "b"}, id="b")
+_OTHER = tool_call("search", {"q": "other"}, id="a")
+_RESULT: Part = tool_result("a", "見つかった", name="search").parts[0]
+_TEXT: Part = {"type": "text", "text": "設定を確認して"}
+_CLOSE: list[Message] = [
+    *[user("deploy it"), user(" "), user(), user(_TEXT, {"type": "step-start"})],
+    *[assistant("done"), assistant(), assistant({"type": "step-start"})],
+    *[assistant(_A), assistant(_B, "so"), assistant(_A, _B), assistant(_A, _A), assistant(_OTHER)],
+    *[_mixed("tool", _RESULT), tool_result("b", {"found": 2}, name="search"), _mixed("tool", _RESULT, _RESULT)],
+    *[_mixed("user", _RESULT, _TEXT), _mixed("user", _RESULT, _A), _mixed("assistant", _RESULT, _A)],
+    *[assistant(_sdk("a", state="output-available", output=1)), assistant(_sdk("a", state="input-available"), "so")],
+    *[user(_RESULT), assistant("hm", _sdk("b", state="output-error", errorText="no"))],
+]
+"""Messages with few calls, so that many of them belong together, or seem to."""
+
+
+def _named(found: list[Message | None]) -> list[Message]:
+    return [
+        summary(str(number)) if message is None else message.with_id(f"m{number}")
+        for number, message in enumerate(found)
+    ]
+
+
+tangles = st.lists(st.sampled_from([*_CLOSE, *_CLOSE, None, None]), max_size=12).map(_named)
 
 
 def asks(*ids: str, text: str = "", id: str) -> Message:
@@ -88,10 +127,9 @@ def laid_costs(tokens: Sequence[int], plan: CompactionPlan) -> list[int]:
 # --- every plan -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=400)
-@given(path=paths, stays=limits, tokens=costs)
-def test_head_range_and_tail_are_all_there_is(path: list[Message], stays: Stays, tokens: list[int]) -> None:
-    own = [tokens[index % len(tokens)] for index in range(len(path))]
+@given(path=paths, stays=limits, seed=seeds)
+def test_head_range_and_tail_are_all_there_is(path: list[Message], stays: Stays, seed: list[int]) -> None:
+    own = costed(path, seed)
     plan = plan_compaction(path, stays, tokens=own)
     assert plan == plan_compaction([message.to_dict() for message in path], stays, tokens=own)
     event(plan.code if isinstance(plan, NothingToDo) else "planned")
@@ -114,17 +152,21 @@ def test_head_range_and_tail_are_all_there_is(path: list[Message], stays: Stays,
     assert LEAST_SUMMARY <= plan.summary_tokens <= MOST_SUMMARY
 
 
-@settings(max_examples=400)
-@given(path=paths, stays=limits, tokens=costs)
-def test_the_latest_request_is_never_covered(path: list[Message], stays: Stays, tokens: list[int]) -> None:
-    plan = plan_compaction(path, stays, tokens=tokens[: len(path)])
+@given(path=tangles, stays=limits, seed=seeds)
+def test_the_latest_request_is_never_covered(path: list[Message], stays: Stays, seed: list[int]) -> None:
+    plan = plan_compaction(path, stays, tokens=costed(path, seed))
     if isinstance(plan, NothingToDo):
         return
-    said = [message for message in path if message.role == "user" and not is_summary(message)]
-    asked = [message for message in said if any(_is_said(message, part) for part in range(len(message.parts)))]
+    asked = _asking(path)
     if asked:
         assert asked[-1] not in plan.messages
     assert plan.request == (asked[-1].text or None if asked else None)
+
+
+def _asking(path: Sequence[Message]) -> list[Message]:
+    """The messages in which a user says something."""
+    said = [message for message in path if message.role == "user" and not is_summary(message)]
+    return [message for message in said if any(_is_said(message, part) for part in range(len(message.parts)))]
 
 
 def _is_said(message: Message, part: int) -> bool:
@@ -143,10 +185,9 @@ def _unanswered(found: Repaired) -> set[tuple[str | None, int | None]]:
     return {(note.message_id, note.part) for note in found.notes if note.code == "missing_result"}
 
 
-@settings(max_examples=1500)
-@given(path=paths, stays=limits, tokens=costs)
-def test_no_call_is_parted_from_its_result(path: list[Message], stays: Stays, tokens: list[int]) -> None:
-    plan = plan_compaction(path, stays, tokens=tokens[: len(path)])
+@given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds)
+def test_no_call_is_parted_from_its_result(path: list[Message], stays: Stays, seed: list[int]) -> None:
+    plan = plan_compaction(path, stays, tokens=costed(path, seed))
     if isinstance(plan, NothingToDo):
         return
     before, after = repair(path), repair(laid(path, plan), (), plan.open_calls)
@@ -155,13 +196,12 @@ def test_no_call_is_parted_from_its_result(path: list[Message], stays: Stays, to
     assert "late_result" not in {note.code for note in after.notes}
 
 
-@settings(max_examples=600)
-@given(path=paths, stays=limits, tokens=costs, data=st.data())
+@given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds, data=st.data())
 def test_stubbed_calls_may_be_parted_and_no_result_is_lost(
-    path: list[Message], stays: Stays, tokens: list[int], data: st.DataObject
+    path: list[Message], stays: Stays, seed: list[int], data: st.DataObject
 ) -> None:
     sent = [(stub.message_id, stub.call_id) for stub in repair(path[: data.draw(st.integers(0, len(path)))]).stubs]
-    plan = plan_compaction(path, stays, tokens=tokens[: len(path)], stubbed=sent)
+    plan = plan_compaction(path, stays, tokens=costed(path, seed), stubbed=sent)
     if isinstance(plan, NothingToDo):
         return
     before, after = repair(path, sent), repair(laid(path, plan), sent, plan.open_calls)
@@ -173,25 +213,19 @@ def test_stubbed_calls_may_be_parted_and_no_result_is_lost(
         assert (id, calls_of[id, part]) in sent
 
 
-@settings(max_examples=600)
-@given(path=paths, stays=limits, tokens=costs)
+@given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds)
 def test_calls_whose_tools_are_to_be_run_are_never_covered(
-    path: list[Message], stays: Stays, tokens: list[int]
+    path: list[Message], stays: Stays, seed: list[int]
 ) -> None:
-    plan = plan_compaction(path, stays, tokens=tokens[: len(path)])
+    plan = plan_compaction(path, stays, tokens=costed(path, seed))
     if isinstance(plan, CompactionPlan):
         assert repair(laid(path, plan), (), plan.open_calls).pending == repair(path).pending
 
 
-@settings(max_examples=600)
-@given(path=paths, stays=limits, tokens=costs)
-def test_what_was_compacted_is_not_compacted_again(path: list[Message], stays: Stays, tokens: list[int]) -> None:
-    own = tokens[: len(path)]
-    asked = [
-        index
-        for index, message in enumerate(path)
-        if message.role == "user" and not is_summary(message) and message.text == request_of(path)
-    ]
+@given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds)
+def test_what_was_compacted_is_not_compacted_again(path: list[Message], stays: Stays, seed: list[int]) -> None:
+    own = costed(path, seed)
+    asked = _asking(path)
     rounds = 0
     while isinstance(plan := plan_compaction(path, stays, tokens=own), CompactionPlan):
         rounds += 1
@@ -200,12 +234,11 @@ def test_what_was_compacted_is_not_compacted_again(path: list[Message], stays: S
     assert rounds <= (2 if asked else 1)
 
 
-@settings(max_examples=600)
-@given(path=paths, stays=limits, tokens=costs, more=st.integers(0, 200))
+@given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds, more=st.integers(0, 200))
 def test_a_greater_tail_is_never_covered_further(
-    path: list[Message], stays: Stays, tokens: list[int], more: int
+    path: list[Message], stays: Stays, seed: list[int], more: int
 ) -> None:
-    own = tokens[: len(path)]
+    own = costed(path, seed)
     one = plan_compaction(path, stays, tokens=own)
     greater = Stays(stays.protect_head, stays.tail_token_budget + more, stays.min_tail_messages)
     two = plan_compaction(path, greater, tokens=own)

@@ -230,12 +230,13 @@ def test_sound_in_pieces_becomes_one_file() -> None:
         sound(b"RIFF", "audio/wav"),
         sound(b"\x04", **signature),
         sound(b"\x05"),
+        sound(b"\x06", SLOW),
     ):
         stream.feed(chunk(other))
     parts: Any = stream.reply().message.parts
     assert parts[:2] == whole
-    assert [part["mediaType"] for part in parts[2:]] == ["audio/wav", "audio/wav", RAW, RAW]
-    assert [part["url"][-4:] for part in parts[4:]] == [encoded(b"\x04"), encoded(b"\x05")]
+    assert [part["mediaType"] for part in parts[2:]] == ["audio/wav", "audio/wav", RAW, RAW, SLOW]
+    assert [part["url"][-4:] for part in parts[4:]] == [encoded(b"\x04"), encoded(b"\x05"), encoded(b"\x06")]
 
 
 # -- elsewhere --------------------------------------------------------------------------------------------------------

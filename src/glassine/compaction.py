@@ -11,13 +11,15 @@ it, whichever frees more.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from . import _json
 from ._ids import RESERVED_PREFIX
 from .indexing import tokens as estimates
-from .messages import Message, MessageLike, calls, results
+from .messages import Message, MessageLike, ToolCall, calls, results
 
 SUMMARY_SHARE: Final = 0.2
 LEAST_SUMMARY: Final = 100
@@ -162,35 +164,87 @@ def request_of(messages: Sequence[Message]) -> str | None:
 def _request(messages: Sequence[Message]) -> int | None:
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        if message.role == "user" and not is_summary(message) and len(results(message)) < len(message.parts):
-            return index
+        if message.role == "user" and not is_summary(message):
+            given = {result.part for result in results(message)}
+            if any(_says(part) for place, part in enumerate(message.parts) if place not in given):
+                return index
     return None
+
+
+def _says(part: Any) -> bool:
+    """Whether a part is more than a mark between steps or a text that is still empty."""
+    return bool(part["type"] != "step-start" and (part["type"] != "text" or str(part.get("text", "")).strip()))
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A call in a message."""
+
+    message: int
+    call: ToolCall
+    answered: bool
+
+
+class _Tools(NamedTuple):
+    """How calls and results stand in a path, put together as `repair` puts them.
+
+    `spans` are the first and last messages of what belongs together, `open` the calls that a result could still come
+    for, `newest` is the newest message that says more than results.
+    """
+
+    spans: list[tuple[int, int]]
+    open: list[_Asked]
+    newest: int
+
+
+def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) -> _Tools:
+    sent = Counter(stubbed)
+    spans: list[tuple[int, int]] = []
+    asked: dict[str, list[_Asked]] = {}  # by id: the calls of the newest message that has any
+    newest = -1
+    for index, message in enumerate(messages):
+        own = {call.part: call for call in calls(message)} if message.role == "assistant" else {}
+        given = {result.part: result for result in results(message)}
+        before = newest
+        for place, part in enumerate(message.parts):
+            call, result = own.get(place), given.get(place)
+            there = asked.get(call.id if call is not None else result.id if result is not None else "", [])
+            repeats = next((one for one in there if call is not None and _is_repeated(one, call, before)), None)
+            if call is not None and repeats is None:
+                if not there or there[0].message != index:
+                    there = asked[call.id] = []
+                there.append(_Asked(index, call, result is not None))
+                newest = index
+            elif repeats is not None:
+                spans.append((repeats.message, index))
+            elif result is None and _says(part):
+                newest = index
+            if result is not None and (call is None or repeats is not None):
+                waiting = [one for one in there if not one.answered]
+                if waiting:
+                    waiting[0].answered = True
+                    # Of several calls of one id in a message, stubs were sent for those that had no result: the last.
+                    if repeats is not None or len(waiting) > sent[messages[waiting[0].message].id, result.id]:
+                        spans.append((waiting[0].message, index))
+    return _Tools(spans, [one for there in asked.values() for one in there if not one.answered], newest)
+
+
+def _is_repeated(one: _Asked, call: ToolCall, before: int) -> bool:
+    """Whether a call repeats, word for word, one that the visible message before has no result for yet."""
+    same = one.call.name == call.name and _json.canonical(one.call.raw) == _json.canonical(call.raw)
+    return same and one.message == before and not one.answered
 
 
 def _boundaries(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) -> list[bool]:
     """For each place before a message, and the one after the last, whether a range may begin or end there."""
-    sent = set(stubbed)
+    tools = _tools(messages, stubbed)
     changes = [0] * (len(messages) + 2)
-    asked: dict[str, int] = {}
-    newest = -1
-    for index, message in enumerate(messages):
-        own = calls(message)
-        there = {call.id for call in own}
-        for result in results(message):
-            if result.id in there or result.id not in asked:
-                continue
-            call = asked.pop(result.id)
-            if (messages[call].id, result.id) not in sent:
-                changes[call + 1] += 1
-                changes[index + 1] -= 1
-        if message.role == "assistant":
-            answered = {result.id for result in results(message)}
-            asked.update({call.id: index for call in own if call.id not in answered})
-        if len(results(message)) < len(message.parts) or message.role == "assistant":
-            newest = index
+    for first, last in tools.spans:
+        changes[first + 1] += 1
+        changes[last + 1] -= 1
     # Tools of the newest step are still to be run: it stays in the tail.
-    if newest in asked.values():
-        changes[newest + 1] += 1
+    if any(one.message == tools.newest for one in tools.open):
+        changes[tools.newest + 1] += 1
     legal, held = [], 0
     for index in range(len(messages) + 1):
         held += changes[index]
@@ -243,13 +297,7 @@ def _around_request(
 
 def open_calls_in(covered: Sequence[Message]) -> dict[str, str]:
     """The calls in a range whose results are not in it: name by id."""
-    found: dict[str, str] = {}
-    for message in covered:
-        if message.role == "assistant":
-            found.update({call.id: call.name for call in calls(message)})
-        for result in results(message):
-            found.pop(result.id, None)
-    return found
+    return {one.call.id: one.call.name for one in _tools(covered, ()).open}
 
 
 # -- when --------------------------------------------------------------------------------------------------------------
@@ -258,12 +306,13 @@ FIRST_WAIT: Final = 30_000_000
 LONGEST_WAIT: Final = 3_600_000_000
 """Microseconds until a failed attempt is made again: they double with each failure, up to the longest."""
 GROWTH: Final = 0.05
-"""An attempt that freed nothing is made again when the view has grown by this share of the threshold."""
+"""An attempt that did not help is made again when the view has grown by this share of the threshold; the next one by
+twice as much, and so on."""
 
 
 class Pause(NamedTuple):
     """Until when no automatic attempt is made: neither before this time (microseconds), nor as long as the view has
-    fewer tokens than this. `failures` counts those in a row."""
+    fewer tokens than this. `failures` counts the attempts in a row that did not help."""
 
     until: int = 0
     tokens: int = 0
@@ -283,4 +332,4 @@ def pause_after(kind: str, tokens: int, after: int, now: int, failures: int) -> 
         return Pause(now + min(FIRST_WAIT << min(failures, 12), LONGEST_WAIT), 0, failures + 1)
     if kind == "compacted" and tokens <= after:
         return Pause()
-    return Pause(0, tokens + max(round(after * GROWTH), 1), 0)
+    return Pause(0, tokens + (max(round(after * GROWTH), 1) << min(failures, 12)), failures + 1)

@@ -289,6 +289,17 @@ def mended(found: Sequence[ViewEntry], repaired: Repaired) -> tuple[ViewEntry, .
     return tuple(shown)
 
 
+def places_of(said: Sequence[ViewEntry], sources: Sequence[int]) -> tuple[int, ...]:
+    """For each message of a repaired list, by its source in `said`, the number of the entry that it comes from; a
+    reminder comes from the one before it."""
+    numbers = []
+    number = -1
+    for entry in said:
+        number += entry.why != ("reminder",)
+        numbers.append(max(number, 0))
+    return tuple([numbers[source] for source in sources])
+
+
 def _entry(piece: Message | Overlay) -> ViewEntry:
     if isinstance(piece, Overlay):
         return ViewEntry(summary_message(piece), piece.first_id, piece.last_id, piece.covered_messages, ("summary",))

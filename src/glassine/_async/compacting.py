@@ -339,6 +339,13 @@ class AsyncCompacting:
         counted = self._meter(looked.view.facts.family)
         return round(counted.message(message) * self._ratio(looked, counted))
 
+    def _costs(self, looked: Look) -> list[int]:
+        """What each entry of a path costs in the request: nothing, where repair leaves it out."""
+        costs = [0] * len(looked.entries)
+        for entry, place in zip(looked.view.entries, looked.places, strict=True):
+            costs[place] += self._cost(looked, entry.message)
+        return costs
+
     def _ratio(self, looked: Look, counted: Meter) -> float:
         own = counted.own is not None or counted.family != looked.view.facts.family
         return 1.0 if own else looked.view.calibration.ratio
@@ -357,7 +364,7 @@ class AsyncCompacting:
 
     def _planned(self, compactor: Compactor, looked: Look) -> CompactionPlan | NothingToDo:
         messages = [entry.message for entry in looked.entries]
-        costs = [self._cost(looked, message) for message in messages]
+        costs = self._costs(looked)
         planned = plan_compaction(messages, compactor, tokens=costs, stubbed=stubbed(looked.seen.beside))
         if isinstance(planned, CompactionPlan):
             texts = {piece.message_id: bare(piece) for piece in looked.seen.pieces if isinstance(piece, Overlay)}

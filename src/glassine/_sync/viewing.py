@@ -22,6 +22,7 @@ from ..showing import (
     markers,
     measured,
     mended,
+    places_of,
     previews,
     reminders,
     truncated,
@@ -46,11 +47,13 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One path as it is shown, message by message as they are stored, and the view that is made of it."""
+    """One path as it is shown, message by message as they are stored, and the view that is made of it. `places` says of
+    each entry of the view which of `entries` it comes from."""
 
     seen: Seen
     entries: tuple[ViewEntry, ...]
     view: View
+    places: tuple[int, ...]
 
 
 def look(session: Tree, wanted: Wanted, commit: bool) -> Look:
@@ -105,4 +108,4 @@ def look(session: Tree, wanted: Wanted, commit: bool) -> Look:
         measure=measured(seen, shown),
         calibration=learn(seen.usage, facts),
     )
-    return Look(seen, tuple(found), view)
+    return Look(seen, tuple(found), view, places_of(said, repaired.sources))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -114,23 +114,17 @@ def compact(
             if settings().json:
                 print_json(_planned_json(info, chosen, plan))
             return
-        compactor = _with_writer(compactor, chosen)
-        if not yes:
-            _ask(info, chosen, plan)
-        with Waiting("summarising"):
-            made = conversation.compact(leaf_id, compactor=compactor)
+        with summariser(chosen) as summarize:
+            if not yes:
+                _ask(info, chosen, plan)
+            with Waiting("summarising"):
+                made = conversation.compact(leaf_id, compactor=replace(compactor, summarize=summarize))
         if settings().json:
             print_json({"sessionId": info.id, "writer": str(chosen), "dryRun": False, **made.to_dict()})
         else:
             _print_outcome(conversation, made)
     if made.kind in ("rejected", "failed"):
         click.get_current_context().exit(PROBLEMS)
-
-
-def _with_writer(compactor: glassine.Compactor, chosen: Writer) -> glassine.Compactor:
-    from dataclasses import replace
-
-    return replace(compactor, summarize=summariser(chosen))
 
 
 def _ask(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPlan) -> None:
@@ -174,7 +168,7 @@ def _say_nothing_to_do(reason: str) -> None:
 def _print_plan(
     session: glassine.Session, info: glassine.SessionInfo, leaf_id: str | None, plan: glassine.CompactionPlan
 ) -> None:
-    from ._messages import fit
+    from ._messages import fit, is_summary, wrapped
 
     out = screen()
     out.print(fit(line(info.title or "(no title)"), out.width), style="bold")
@@ -184,40 +178,50 @@ def _print_plan(
         {"part": part, "messages": f"{messages:,}", "tokens": f"{tokens:,}", "plan": fate}
         for part, messages, tokens, fate in (
             ("head", plan.head, plan.head_tokens, "stays"),
-            ("range", plan.covered, plan.covered_tokens, f"a summary of about {plan.summary_tokens:,} tokens"),
+            ("range", plan.covered, plan.covered_tokens, f"→ about {plan.summary_tokens:,}"),
             ("tail", plan.tail, plan.tail_tokens, "stays"),
         )
     ]
     for row in table(rows, out.width, flexible="plan", right=("messages", "tokens")):
         out.print(row)
     out.print("")
-    # Only the ends are read: a range may have 100,000 messages.
+    # Messages are decoded when they are asked for: a range may have 100,000, and only its ends are named.
     inside = list(islice(session.iter_history(leaf_id), plan.head, plan.head + plan.covered))
     if inside:  # unless another took it away just now
-        out.print(fit(f"from  {_named(inside[0], out.width)}", out.width))
-        out.print(fit(f"to    {_named(inside[-1], out.width)}", out.width))
-        _print_earlier(out, inside)
+        named = _Names(session, out.width)
+        out.print(fit(f"from  {named.of(inside[0])}", out.width))
+        out.print(fit(f"to    {named.of(inside[-1])}", out.width))
+        for message in inside:
+            if is_summary(message):
+                out.print(fit(f"with  {named.of(message)}", out.width))
+        out.print("")
     before, after = _tokens(plan)
-    out.print(f"{before:,} tokens now, about {after:,} at most afterwards")
+    for text in wrapped(f"{before:,} tokens now, about {after:,} at most afterwards", out.width):
+        out.print(text)
 
 
-def _named(message: glassine.Message, width: int) -> str:
-    from ._messages import gist, is_summary, title
+class _Names:
+    """Messages of a history in one line each: id, time, who, and how it begins."""
 
-    try:
-        who = title(message)[0] if is_summary(message) else message.role
-        said = gist(message)
-    except CorruptMessageError:
-        who, said = "(cannot be read)", ""
-    return "  ".join(text for text in (line(message.id), moment(message.created_at, width), who, said) if text)
+    def __init__(self, session: glassine.Session, width: int) -> None:
+        nodes, laid = session.outline(), session.compactions()
+        self._width = width
+        self._ids = short_ids([node.id for node in nodes])
+        self._times = {node.id: node.created_at or node.stored_at for node in nodes}
+        short = short_ids([overlay.id for overlay in laid])
+        self._ids |= {overlay.message_id: f"{SIGN} {short[overlay.id]}" for overlay in laid}
+        self._times |= {overlay.message_id: overlay.created_at for overlay in laid}
 
+    def of(self, message: glassine.Message) -> str:
+        from ._messages import gist, is_summary, title
 
-def _print_earlier(out: Any, inside: Sequence[glassine.Message]) -> None:
-    from ._messages import SUMMARY_STYLE, fit, gist, is_summary, title
-
-    earlier = [message for message in inside if is_summary(message)]
-    for message in earlier:
-        out.print(fit(f"takes in  {SIGN} {title(message)[0]}  {gist(message)}", out.width), style=SUMMARY_STYLE)
+        try:
+            who = title(message)[0] if is_summary(message) else message.role
+            said = gist(message)
+        except CorruptMessageError:
+            who, said = "(cannot be read)", ""
+        id = line(self._ids.get(message.id, message.id))
+        return "  ".join([id, moment(self._times.get(message.id), self._width), who, said])
 
 
 def _print_outcome(session: glassine.Session, made: glassine.Compaction) -> None:

@@ -22,6 +22,8 @@ from ._text import count, line, size, visible
 PREFIX = "compaction_"
 """Before the id of a summary, in the id of the message that shows it."""
 NAME_WIDTH = 10
+ROOMY = 60
+"""From so many columns on there is room for tokens and times."""
 
 
 @click.command()
@@ -76,12 +78,12 @@ def undo(session: str, overlay: str) -> None:
         again = _again(Marks(conversation, laid), laid, found, family(info))
         conversation.undo(found)
     if settings().json:
-        print_json({"sessionId": info.id, **overlay_json(found), "undone": True, "again": again.as_json()})
+        print_json({"sessionId": info.id, **overlay_json(found), "again": again.as_json()})
         return
     from ._messages import wrapped
 
     out = screen()
-    for row in wrapped(f"{what(found)} {line(found.id)} is taken off; {again.told}", out.width):
+    for row in wrapped(f"{line(found.id)} ({what(found)}) is taken off; {again.told}", out.width):
         out.print(row)
 
 
@@ -132,19 +134,21 @@ def _list(info: glassine.SessionInfo, laid: Sequence[glassine.Overlay]) -> None:
     out = screen()
     ids = short_ids([overlay.id for overlay in laid])
     counted = family(info)
-    rows = [
-        {
+    rows = []
+    for overlay in laid:
+        is_summary = overlay.kind == "summary"
+        remark = f"({', '.join(facts(overlay))}) " if facts(overlay) else ""
+        row = {
             "id": line(ids[overlay.id]),
-            "what": ", ".join([what(overlay), *facts(overlay)]),
-            "messages": f"{overlay.covered_messages:,}" if overlay.kind == "summary" else "",
-            "tokens": f"{tokens(overlay, counted):,}" if overlay.kind == "summary" else "",
-            "laid": moment(overlay.created_at, out.width),
-            "text": line(_text(overlay)[:2000]),
+            "what": what(overlay),
+            "messages": f"{overlay.covered_messages:,}" if is_summary else "",
         }
-        for overlay in laid
-    ]
-    for row in table(rows, out.width, flexible="text", right=("messages", "tokens")):
-        out.print(row)
+        if out.width >= ROOMY:
+            row["tokens"] = f"{tokens(overlay, counted):,}" if is_summary else ""
+            row["laid"] = moment(overlay.created_at, out.width)
+        rows.append({**row, "text": remark + line(_text(overlay)[:2000])})
+    for text in table(rows, out.width, flexible="text", right=("messages", "tokens")):
+        out.print(text)
 
 
 def _show(session: glassine.Session, info: glassine.SessionInfo, overlay: glassine.Overlay) -> None:

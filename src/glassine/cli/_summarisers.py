@@ -3,7 +3,8 @@ environment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -40,14 +41,19 @@ def writer(_: click.Context, __: click.Parameter, text: str) -> Writer:
     return Writer(provider, model.strip())
 
 
-def summariser(chosen: Writer) -> Callable[[SummaryPrompt], Any]:
-    """What a Compactor calls. Raises MisuseError when the SDK is not installed, or has no key."""
+@contextmanager
+def summariser(chosen: Writer) -> Iterator[Callable[[SummaryPrompt], Any]]:
+    """What a Compactor calls; its connections are closed in the end. Raises MisuseError when the SDK is not installed,
+    or has no key."""
     match chosen.provider:
         case "anthropic":
-            return glassine.summarize_with_anthropic(_anthropic(), chosen.model)
+            with _anthropic() as client:
+                yield glassine.summarize_with_anthropic(client, chosen.model)
         case "openai":
-            return glassine.summarize_with_openai(_openai(), chosen.model)
-    return glassine.extractive_summary
+            with _openai() as client:
+                yield glassine.summarize_with_openai(client, chosen.model)
+        case _:
+            yield glassine.extractive_summary
 
 
 def _anthropic() -> Any:
@@ -58,6 +64,7 @@ def _anthropic() -> Any:
     client = anthropic.Anthropic()
     # The SDK itself says so only when it is to send something.
     if not any(getattr(client, name, None) for name in ("api_key", "auth_token", "credentials")):
+        client.close()
         raise _no_key("anthropic")
     return client
 

@@ -89,7 +89,7 @@ class ChatMessages:
 
     def _said_aloud(self, piece: Piece) -> bool:
         """Whether a file of the assistant is its voice and needs no text in its place: it goes back by its id, or its
-        transcript does. The provider forgets a sound within hours, so where a transcript is, that is what is sent."""
+        transcript does. The provider forgets a sound (`expires_at`), so where a transcript is, that is what is sent."""
         if is_transcribed(piece.part, self.messages[piece.message].parts):
             self._note(piece, "file_not_sent", "what the model said aloud goes back as its transcript")
             return True
