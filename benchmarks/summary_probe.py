@@ -1,12 +1,14 @@
-"""What summaries keep: facts are planted in conversations, the conversations are compacted, and what is left is counted.
+"""What summaries keep: facts planted in conversations are counted before and after these are compacted.
 
     python -m benchmarks.summary_probe [DATA]
 
 The conversations are made up: sessions of an agent that works on code, in English and Japanese, the same in every run.
-DATA, a folder that is no part of the project, adds real ones (see `trajectories`). Each is appended in as many parts as there are rounds, and compacted after each part, so that what was
-said first has been through every summary. A fact counts as kept when all its terms stand in one line of what the model
-sees. Facts that no summary covers, as they stand in the head or the tail, are not counted; the user's latest request,
-which compaction never covers, is looked for in the whole view.
+DATA, a folder that is no part of the project, adds real ones (see `trajectories`). Each is appended in as many parts as
+there are rounds, and compacted after each part, so that what was said first has been through every summary.
+
+A fact counts as kept when all its terms stand in one line of what the model sees; whether the line still says the same
+of them is not looked at. Facts that no summary covers, as they stand in the head or the tail, are not counted; the
+user's latest request, which compaction never covers, is looked for in the whole view.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import random
 import re
 import statistics
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
@@ -69,94 +71,124 @@ class Fact(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How facts of a kind are told, by language: {a}, {b} and {c} are filled, `terms` names those that matter."""
+    """How facts of a kind are told, by language, in more and less telling words: {a}, {b}, … are filled, `terms` names
+    those that matter."""
 
     carriers: tuple[Carrier, ...]
     terms: str
-    en: str
-    ja: str
+    en: tuple[str, ...]
+    ja: tuple[str, ...]
 
 
 KINDS: Final = {
     "name": Kind(
         ("user", "assistant", "tool"),
         "ab",
-        "{a} is the one who looks after {b}.",
-        "{b}を担当しているのは{a}さんです。",
+        ("{a} is the one who looks after {b}.", "Ask {a} about {b}.", "For {b} there is {a}, by the way."),
+        ("{b}を担当しているのは{a}さんです。", "{b}のことは{a}さんに聞いてください。", "{b}には{a}さんがいます。"),
     ),
     "number": Kind(
         ("assistant", "tool", "user"),
         "bc",
-        "{b} took {c} requests before it gave up.",
-        "{b}は{c}件のリクエストで止まりました。",
+        ("{b} took {c} requests before it gave up.", "That makes {c} for {b}.", "{b}: {c} per hour, not more."),
+        ("{b}は{c}件のリクエストで止まりました。", "{b}は合わせて{c}になります。", "{b}は毎時{c}までです。"),
     ),
     "path": Kind(
         ("assistant", "call", "tool"),
         "d",
-        "The settings that count are in {d}, not in the default ones.",
-        "有効な設定は既定のものではなく、{d}にあります。",
+        ("The settings that count are in {d}.", "{d} is what gets read.", "Have a look at {d}, it overrides the rest."),
+        ("有効な設定は{d}にあります。", "読み込まれるのは{d}です。", "{d}がほかの設定を上書きします。"),
     ),
     "decision": Kind(
         ("user", "assistant"),
         "be",
-        "We decided to use {e} for {b}, because the other one loses the order.",
-        "順序が保たれないため、{b}には{e}を使うことに決めました。",
+        (
+            "We decided to use {e} for {b}, because the other one loses the order.",
+            "Let's go with {e} for {b}, then.",
+            "{e} it is for {b}; the other one loses the order.",
+        ),
+        (
+            "順序が保たれないため、{b}には{e}を使うことに決めました。",
+            "では、{b}は{e}でいきましょう。",
+            "{b}は{e}にします。もう一方は順序が保たれません。",
+        ),
     ),
     "constraint": Kind(
         ("user",),
         "b",
-        "Whatever you do, {b} must not be restarted while customers are online.",
-        "お客様が利用している間は、{b}を絶対に再起動しないでください。",
+        (
+            "Whatever you do, {b} must not be restarted while customers are online.",
+            "Keep your hands off {b} while customers are online.",
+            "{b} stays up as long as customers are online, please.",
+        ),
+        (
+            "お客様が利用している間は、{b}を絶対に再起動しないでください。",
+            "お客様が利用している間は、{b}には触らないようにお願いします。",
+            "お客様が利用している間は、{b}は動かしたままにします。",
+        ),
     ),
     "error": Kind(
         ("tool", "assistant"),
         "bf",
-        "{b} ended with {f}: lease lost",
-        "{b}がエラー{f}で異常終了しました",
+        ("{b} ended with error {f}: lease lost", "{b} exited, {f} lease lost", "{f} again from {b}, at the same place"),
+        ("{b}がエラー{f}で異常終了しました", "{b}が{f}で止まりました", "{b}からまた{f}が出ています"),
     ),
     "open item": Kind(
         ("user", "assistant"),
         "b",
-        "Still to do, but not now: migrate {b} to the new format.",
-        "今ではありませんが、あとで{b}を新しい形式に移す必要があります。",
+        (
+            "Still to do, but not now: migrate {b} to the new format.",
+            "Once this is through, somebody has to move {b} to the new format.",
+            "{b} has the old format; it comes after this.",
+        ),
+        (
+            "今ではありませんが、あとで{b}を新しい形式に移す必要があります。",
+            "これが済んだら、{b}も新しい形式に移しましょう。",
+            "{b}は古い形式のままです。この次になります。",
+        ),
     ),
     REQUEST: Kind(
         ("user",),
         "b",
-        "Now find out why {b} is slow on Mondays.",
-        "それでは、月曜日に{b}が遅い理由を調べてください。",
+        ("Now find out why {b} is slow on Mondays.",),
+        ("それでは、月曜日に{b}が遅い理由を調べてください。",),
     ),
 }
 COUNTED: Final = [kind for kind in KINDS if kind != REQUEST]
 FACTS: Final = 3
 """Of each kind, in each part."""
 
-_SYLLABLES: Final = "ba dor fen gil hak jum kel lor mip nar pol quen rus sil tam vek wim xan yor zul".split()
+_SYLLABLES: Final = (
+    *("ba", "dor", "fen", "gil", "hak", "jum", "kel", "lor", "mip", "nar"),
+    *("pol", "quen", "rus", "sil", "tam", "vek", "wim", "xan", "yor", "zul"),
+)
 _EN_NAMES: Final = (
-    "Ines Marek Oluwaseun Priya Tomas Yuki Greta Halvard".split(),
-    "Achterberg Bielska Carrow Dimitrov Eklund Farouk Gatwick Hidalgo Iversen Juhasz".split(),
+    ("Ines", "Marek", "Oluwaseun", "Priya", "Tomas", "Yuki", "Greta", "Halvard"),
+    ("Achterberg", "Bielska", "Carrow", "Dimitrov", "Eklund", "Farouk", "Gatwick", "Hidalgo", "Iversen", "Juhasz"),
 )
 _JA_NAMES: Final = (
-    "阿久津 榎本 鬼塚 柏木 桐生 小山内 滝沢 土屋 野々村 蓮見".split(),
-    "綾子 英二 薫 恭平 沙織 拓海 千尋 真理子".split(),
+    ("阿久津", "榎本", "鬼塚", "柏木", "桐生", "小山内", "滝沢", "土屋", "野々村", "蓮見"),
+    ("綾子", "英二", "薫", "恭平", "沙織", "拓海", "千尋", "真理子"),
 )
 
 
-def facts(source: random.Random, language: str, kinds: Iterable[str], carriers: dict[str, Any]) -> Iterator[Fact]:
+def facts(
+    source: random.Random, language: str, kinds: Iterable[str], carriers: Mapping[str, Iterator[Carrier]]
+) -> Iterator[Fact]:
     """One fact of each kind; `carriers` gives the next carrier of a kind."""
     for kind in kinds:
         first, last = _JA_NAMES if language == "ja" else _EN_NAMES
         code = "".join(source.sample(_SYLLABLES, 3))
         filled = {
             "a": ("" if language == "ja" else " ").join((source.choice(first), source.choice(last))),
-            "b": f"{code.capitalize()}",
+            "b": code.capitalize(),
             "c": f"{source.randrange(10_000, 99_999):,}",
             "d": f"deploy/{code}/{source.choice(_SYLLABLES)}-{source.randrange(100)}.toml",
             "e": f"{source.choice(_SYLLABLES).capitalize()}MQ {source.randint(2, 9)}",
             "f": f"E{source.randrange(1000, 9999)}",
         }
         told = KINDS[kind]
-        text = (told.ja if language == "ja" else told.en).format(**filled)
+        text = source.choice(told.ja if language == "ja" else told.en).format(**filled)
         yield Fact(kind, next(carriers[kind]), text, tuple([filled[term] for term in told.terms]))
 
 
@@ -204,7 +236,7 @@ def _put(parts: list[dict[str, Any]], role: str, fact: Fact, source: random.Rand
     for part in parts:
         text = part.get("text")
         if fact.carrier == role and part["type"] == "text" and isinstance(text, str) and text.strip():
-            part["text"] = _within(text, fact.text, source, r"(?<=[.!?。？！])\s?|\n", " ")
+            part["text"] = _within(text, fact.text, source, r"(?<=[.!?])\s|(?<=[。？！])|\n", " ")
             return True
         if fact.carrier == "tool" and part["type"] == "tool-result" and isinstance(part.get("output"), str):
             part["output"] = _within(part["output"], fact.text, source, r"\n", "\n")
@@ -484,7 +516,7 @@ def probe(name: str, language: str, parts: list[list[Message]], compactor: Compa
 
 
 def _sown(
-    part: list[Message], language: str, carriers: dict[str, Iterator[Carrier]], source: random.Random
+    part: list[Message], language: str, carriers: Mapping[str, Iterator[Carrier]], source: random.Random
 ) -> Iterator[tuple[Fact, str]]:
     """Facts of all kinds, spread evenly over a part, in mixed order."""
     wanted = list(COUNTED) * FACTS

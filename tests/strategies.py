@@ -191,6 +191,7 @@ def tidy_histories(draw: st.DrawFn) -> list[Message]:
         found.append(Message(role="assistant", parts=[draw(_said)]))
     return found
 
+
 _summaries: st.SearchStrategy[Message] = st.sampled_from(PLAIN).map(
     lambda text: Message(role="user", parts=[{"type": "text", "text": f"So far: {text}"}])
 )

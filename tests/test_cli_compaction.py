@@ -88,6 +88,12 @@ def talk(number: int) -> list[glassine.Message]:
     ]
 
 
+def load_deploy(chat: glassine.Session) -> None:
+    asked = glassine.assistant(glassine.tool_call("load_context", {"label": "skills", "key": "deploy"}, id="l1"))
+    chat.append(asked)
+    chat.append(chat.run_tools(asked))
+
+
 def lines_of(result: Result) -> list[Any]:
     return [json.loads(text) for text in result.stdout.splitlines()]
 
@@ -121,7 +127,7 @@ def test_the_plan_comes_first_then_the_summary(run: Run, chat: glassine.Session)
     assert bounds is not None
     assert found is not None
     before, most, had, has = (int(text.replace(",", "")) for text in (*bounds.groups(), *found.groups()[:2]))
-    assert had == pytest.approx(before, abs=2)
+    assert had == before
     assert has <= most < before
     assert re.search(rf"compacted  a summary of \d+ tokens stands for {laid.covered_messages}", outcome)
     assert found[3] == laid.id
@@ -190,6 +196,20 @@ def test_where_there_is_nothing_to_do(run: Run, store: glassine.Store, chat: gla
     found = json.loads(run("compact", "chat", "--tail-tokens", "99999", "--json").stdout)
     assert (found["kind"], found["code"], found["plan"]) == ("nothing_to_do", "all_in_tail", None)
     assert everything(chat) == before
+
+
+def test_skills_that_were_loaded_are_named_by_the_summary(run: Run, chat: glassine.Session) -> None:
+    chat.put_entry("skills", "deploy", "1. テストを走らせる。\n" * 30)
+    load_deploy(chat)
+    for number in range(4):
+        chat.append(talk(number + 20))
+    said = run("compact", "chat", *SMALL, "--protect-head", "0", "--yes").stdout
+    (laid,) = chat.compactions()
+    assert laid.text.endswith("[Skills that were loaded here and are not any more: deploy. Load what is needed.]")
+    assert chat.loaded_skills() == ()
+    now = re.search(r"^([\d,]+) tokens now", said, re.MULTILINE)
+    assert now is not None
+    assert f"tokens     {now[1]} → " in said
 
 
 @a_file
@@ -319,9 +339,7 @@ def marked(chat: glassine.Session) -> glassine.Session:
     """The same with one overlay of each kind: a summary by a fallback, and a stale one; results that are shrunk and
     unloaded, a stub, a reminder."""
     chat.put_entry("skills", "deploy", "1. テストを走らせる。\n" * 30)
-    (load,) = [tool for tool in chat.tools() if tool.name == "load_context"]
-    chat.append(glassine.assistant(load_call := glassine.tool_call("load_context", LOAD, id="l1")))
-    chat.append(glassine.tool_result(load_call["toolCallId"], load.call(LOAD), name="load_context"))
+    load_deploy(chat)
     chat.append(glassine.assistant("読みました。"))
     chat.unload_skill("skills", "deploy")
     chat.view()
@@ -340,9 +358,6 @@ def marked(chat: glassine.Session) -> glassine.Session:
     assert chat.compact(compactor=compactor).by_fallback
     chat.delete(path[8])
     return chat
-
-
-LOAD = {"label": "skills", "key": "deploy"}
 
 
 def ids(session: glassine.Session) -> dict[str, str]:
@@ -381,7 +396,7 @@ def test_show_marks_what_lies_over_the_messages(run: Run, marked: glassine.Sessi
     assert re.search(
         r"  → Bash  command: sleep\n  ≡ stubbed  marker-\S+  a request was sent without its result\n", said
     )
-    assert re.search(r"  ← Bash  \d+ B\n(    .*\n)+  ≡ shrunk  marker-\S+  1.9 kB stored\n", said)
+    assert re.search(r"  ← Bash  \d+ B\n(    .*\n)+  ≡ shrunk  marker-\S+  1.4 kB stored\n", said)
     assert re.search(r"  やめて\n  ≡ reminder  \S+  \[MEMORY has changed. It now says:\] お茶が好き\n", said)
     raw = run("show", "chat", "--raw").stdout
     assert "≡" not in raw

@@ -181,6 +181,10 @@ def _left_out(found: Repaired) -> set[tuple[str | None, int | None]]:
     return {(note.message_id, note.part) for note in found.notes if note.code in ("orphan_result", "duplicate_result")}
 
 
+def _late(found: Repaired) -> set[tuple[str | None, int | None]]:
+    return {(note.message_id, note.part) for note in found.notes if note.code == "late_result"}
+
+
 def _unanswered(found: Repaired) -> set[tuple[str | None, int | None]]:
     return {(note.message_id, note.part) for note in found.notes if note.code == "missing_result"}
 
@@ -193,7 +197,8 @@ def test_no_call_is_parted_from_its_result(path: list[Message], stays: Stays, se
     before, after = repair(path), repair(laid(path, plan), (), plan.open_calls)
     assert _left_out(after) <= _left_out(before)
     assert _unanswered(after) <= _unanswered(before)
-    assert "late_result" not in {note.code for note in after.notes}
+    # What belonged to no call in front of it may be taken for what comes late to a call in the range.
+    assert _late(after) <= _left_out(before)
 
 
 @given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds, data=st.data())
@@ -214,9 +219,7 @@ def test_stubbed_calls_may_be_parted_and_no_result_is_lost(
 
 
 @given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds)
-def test_calls_whose_tools_are_to_be_run_are_never_covered(
-    path: list[Message], stays: Stays, seed: list[int]
-) -> None:
+def test_calls_whose_tools_are_to_be_run_are_never_covered(path: list[Message], stays: Stays, seed: list[int]) -> None:
     plan = plan_compaction(path, stays, tokens=costed(path, seed))
     if isinstance(plan, CompactionPlan):
         assert repair(laid(path, plan), (), plan.open_calls).pending == repair(path).pending
@@ -235,9 +238,7 @@ def test_what_was_compacted_is_not_compacted_again(path: list[Message], stays: S
 
 
 @given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds, more=st.integers(0, 200))
-def test_a_greater_tail_is_never_covered_further(
-    path: list[Message], stays: Stays, seed: list[int], more: int
-) -> None:
+def test_a_greater_tail_is_never_covered_further(path: list[Message], stays: Stays, seed: list[int], more: int) -> None:
     own = costed(path, seed)
     one = plan_compaction(path, stays, tokens=own)
     greater = Stays(stays.protect_head, stays.tail_token_budget + more, stays.min_tail_messages)

@@ -11,7 +11,6 @@ it, whichever frees more.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
@@ -198,7 +197,7 @@ class _Tools(NamedTuple):
 
 
 def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) -> _Tools:
-    sent = Counter(stubbed)
+    sent = set(stubbed)
     spans: list[tuple[int, int]] = []
     asked: dict[str, list[_Asked]] = {}  # by id: the calls of the newest message that has any
     newest = -1
@@ -223,8 +222,8 @@ def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) ->
                 waiting = [one for one in there if not one.answered]
                 if waiting:
                     waiting[0].answered = True
-                    # Of several calls of one id in a message, stubs were sent for those that had no result: the last.
-                    if repeats is not None or len(waiting) > sent[messages[waiting[0].message].id, result.id]:
+                    # Several calls of one id in a message: nobody could tell which of them a late result is for.
+                    if repeats is not None or len(there) > 1 or (messages[there[0].message].id, result.id) not in sent:
                         spans.append((waiting[0].message, index))
     return _Tools(spans, [one for there in asked.values() for one in there if not one.answered], newest)
 

@@ -52,10 +52,10 @@ class Compactor:
     in sync and async sessions alike. `protect_head` messages at the start stay, at the end as many as
     `tail_token_budget` holds, but at least `min_tail_messages`; see `plan_compaction`.
 
-    `token_counter` counts for the threshold and for the cut alike: one of `glassine.tokens.FAMILIES`; a function from a
-    text to a number; or one from a request's messages, system prompt and blocks to a number, which is then called with
-    the whole visible history after every append. None: the stored estimate, in the family of the model that the
-    session was last held with, calibrated by what its provider counted.
+    `token_counter` counts for the threshold and for the cut alike. None: the stored estimate, in the family of the
+    model that the session was last held with, calibrated by what its provider counted. One of
+    `glassine.tokens.FAMILIES`: the estimate in that family. A function from a text to a number, or one from a request's
+    messages, system prompt and blocks to a number: the whole visible history is then counted after every append.
 
     `max_input_tokens` is the summariser's window less its answer: a longer range is summarised in pieces.
     `timeout` is how many seconds each call of `summarize` may take (None: for ever). `fallback` is called, with the

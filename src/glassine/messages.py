@@ -219,8 +219,10 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text parts, joined by newlines."""
-        return "\n".join(part["text"] for part in self._wire["parts"] if part.get("type") == "text" and "text" in part)
+        """The text parts that are not empty, joined by newlines."""
+        return "\n".join(
+            part["text"] for part in self._wire["parts"] if part.get("type") == "text" and part.get("text")
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The wire shape: a fresh dict, equal to the one that was given."""

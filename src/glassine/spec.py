@@ -97,13 +97,13 @@ class SessionSpec:
 
         The automatic attempt is made after what was appended is stored, and before the call returns. It never makes
         that call fail: what it came to is an event of the session, and what failed or was rejected goes to `on_failure`
-        as well. It backs
-        off: after a failure for 30 seconds, where nothing could be freed until the conversation has grown by a
-        twentieth of `after`; then for twice as long, and so on, until an attempt helps.
+        as well. It backs off: after a failure for 30 seconds; where nothing could be freed until the conversation has
+        grown by a twentieth of `after`; then for twice as long, and so on, until an attempt helps.
 
         `before_compaction` is called once for each summary that is going to be made, whatever for, and before it is:
-        with the session and the CompactionPlan, or with the session alone, or with nothing, as it takes. It may be a
-        coroutine function. What it appends, or writes to blocks, is there before the range is chosen. Raises
+        with the session and the CompactionPlan, or with the session alone, or with nothing, as it takes; in an async
+        session it may be a coroutine function. What it appends, or writes to blocks, is there before the range is
+        chosen. Raises
         InvalidError for values that make no sense.
         """
         check_compacting(compactor, after, before_compaction, on_failure)

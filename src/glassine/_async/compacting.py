@@ -294,7 +294,8 @@ class AsyncCompacting:
         total = await self._total(looked)
         code: str = planned.code
         reason = planned.reason
-        after, prompt = self.recipe.after, looked.view.tokens.system + looked.view.tokens.tools
+        after, tokens = self.recipe.after, looked.view.tokens
+        prompt = tokens.calibration.of(tokens.system + tokens.tools)
         if cause == "threshold" and after is not None and prompt > after:
             code = "prompt_too_long"
             reason = (

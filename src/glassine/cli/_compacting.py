@@ -6,7 +6,7 @@ import shlex
 import sys
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -24,8 +24,12 @@ from ._summarisers import EXTRACTIVE, Writer, summariser, writer
 from ._table import moment, table
 from ._text import count, line
 
-HEAD, TAIL_TOKENS, TAIL = 3, 20_000, 2
+HEAD: Final = 3
+TAIL_TOKENS: Final = 20_000
+TAIL: Final = 2
 """Defaults of a Compactor."""
+SKILLS: Final = glassine.SessionSpec().with_context("skills", provider=glassine.SkillTable())
+"""Of a session with skills, whatever their label: a summary names those that were loaded beneath it."""
 
 
 @click.command()
@@ -96,7 +100,7 @@ def compact(
     """
     with settings().existing() as store:
         info = find_session(store, session)
-        conversation = store.session(info.id)
+        conversation = _conversation(store, info.id)
         leaf_id = None if leaf is None else find_message(conversation, leaf)
         compactor = glassine.Compactor(
             glassine.extractive_summary,
@@ -120,11 +124,16 @@ def compact(
             with Waiting("summarising"):
                 made = conversation.compact(leaf_id, compactor=replace(compactor, summarize=summarize))
         if settings().json:
-            print_json({"sessionId": info.id, "writer": str(chosen), "dryRun": False, **made.to_dict()})
+            print_json(_made_json(info, chosen, made, dry_run=False))
         else:
             _print_outcome(conversation, made)
     if made.kind in ("rejected", "failed"):
         click.get_current_context().exit(PROBLEMS)
+
+
+def _conversation(store: glassine.Store, id: str) -> glassine.Session:
+    with_skills = store.session(id, SKILLS)
+    return with_skills if with_skills.loaded_skills() else store.session(id)
 
 
 def _ask(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPlan) -> None:
@@ -134,25 +143,44 @@ def _ask(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPl
     click.confirm(asked, abort=True, err=True)
 
 
-def _tokens(plan: glassine.CompactionPlan) -> tuple[int, int]:
-    """Of the path now, and at most afterwards, if the summary is as long as is asked for: one that frees nothing is
-    rejected."""
-    before = plan.head_tokens + plan.covered_tokens + plan.tail_tokens
-    return before, before - plan.covered_tokens + min(plan.summary_tokens, max(plan.covered_tokens - 1, 0))
+def _now(plan: glassine.CompactionPlan) -> int:
+    """Tokens of the messages that the path shows."""
+    return plan.head_tokens + plan.covered_tokens + plan.tail_tokens
+
+
+def _at_most(plan: glassine.CompactionPlan) -> int:
+    """The same afterwards, if the summary is as long as is asked for: one that frees nothing is rejected."""
+    return _now(plan) - plan.covered_tokens + min(plan.summary_tokens, max(plan.covered_tokens - 1, 0))
+
+
+def _counted(made: glassine.Compaction) -> tuple[int | None, int | None]:
+    """Tokens of the messages before and after an attempt. Those of the outcome are of a whole request, with a prompt
+    that only the program knows."""
+    if made.plan is None:
+        return None, None
+    before = _now(made.plan)
+    return before, before - (made.tokens_before - made.tokens_after)
+
+
+def _made_json(
+    info: glassine.SessionInfo, chosen: Writer, made: glassine.Compaction, *, dry_run: bool
+) -> dict[str, Any]:
+    before, after = _counted(made)
+    about = {"sessionId": info.id, "writer": str(chosen), "dryRun": dry_run}
+    return {**about, **made.to_dict(), "tokensBefore": before, "tokensAfter": after}
 
 
 def _planned_json(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPlan) -> dict[str, Any]:
-    before, after = _tokens(plan)
-    made = glassine.Compaction("compacted", "planned", "a dry run lays nothing", "manual", before, after, plan)
-    about = {"sessionId": info.id, "writer": str(chosen), "dryRun": True}
-    return {**about, **made.to_dict(), "kind": "planned", "messages": plan.covered}
+    made = glassine.Compaction(
+        "nothing_to_do", "planned", "a dry run lays nothing", "manual", _now(plan), _at_most(plan), plan
+    )
+    return {**_made_json(info, chosen, made, dry_run=True), "kind": "planned", "messages": plan.covered}
 
 
 def _print_nothing(info: glassine.SessionInfo, chosen: Writer, dry_run: bool, why: glassine.NothingToDo) -> None:
     if settings().json:
         made = glassine.Compaction("nothing_to_do", why.code, why.reason, "manual", 0, 0)
-        about = {"sessionId": info.id, "writer": str(chosen), "dryRun": dry_run}
-        print_json({**about, **made.to_dict(), "tokensBefore": None, "tokensAfter": None})
+        print_json(_made_json(info, chosen, made, dry_run=dry_run))
         return
     _say_nothing_to_do(why.reason)
 
@@ -195,8 +223,7 @@ def _print_plan(
             if is_summary(message):
                 out.print(fit(f"with  {named.of(message)}", out.width))
         out.print("")
-    before, after = _tokens(plan)
-    for text in wrapped(f"{before:,} tokens now, about {after:,} at most afterwards", out.width):
+    for text in wrapped(f"{_now(plan):,} tokens now, about {_at_most(plan):,} at most afterwards", out.width):
         out.print(text)
 
 
@@ -234,8 +261,9 @@ def _print_outcome(session: glassine.Session, made: glassine.Compaction) -> None
     if made.overlay is not None:
         ids = short_ids([overlay.id for overlay in session.overlays()])
         named = f"{shlex.quote(session.id)} {shlex.quote(ids.get(made.overlay.id, made.overlay.id))}"
+        before, after = _counted(made)
         rows |= {
-            "tokens": f"{made.tokens_before:,} → {made.tokens_after:,}",
+            "tokens": f"{before:,} → {after:,}",
             "summary": made.overlay.id,
             "read it": f"glassine overlays {named}",
             "undo it": f"glassine undo {named}",

@@ -84,7 +84,9 @@ def render(
         yield Text()
         if marks is not None and summary is not None:
             yield Text(fit(f"{SIGN} {marks.short(summary)}", width), style=MARK_STYLE)
-        yield heading(message, before, summary)
+        head = heading(message, before, summary)
+        head.truncate(width, overflow="ellipsis")
+        yield head
     for piece in pieces(message, marks):
         yield from _lines(piece, width)
 

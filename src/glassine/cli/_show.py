@@ -231,9 +231,10 @@ def _drawing(
         text.append(mark, style="bold" if on_path else "dim")
         text.append(f" {line(ids[node.id])} ", style="yellow")
         text.append(f"{node.role}  ", style=ROLE_STYLES[node.role])
-        tail = f"  {(node.created_at or node.stored_at).astimezone():%m-%d %H:%M}"
-        if node.id == leaf_id:
-            tail = "  ◀ leaf" + tail
+        tail = "  ◀ leaf" if node.id == leaf_id else ""
+        stamp = f"  {(node.created_at or node.stored_at).astimezone():%m-%d %H:%M}"
+        if cell_len(text.plain) + cell_len(tail) + cell_len(stamp) < width:
+            tail += stamp
         room = width - cell_len(text.plain) - cell_len(tail)
         said = fit(_gist(session, node.id, gist), max(room, 1))
         text.append(said, style="" if on_path and node.id not in covered else "dim")
@@ -245,12 +246,13 @@ def _drawing(
             told = f"{SIGN} {marks.told(node.id)}"
             yield beside.copy().append(fit(told, max(width - cell_len(lanes), 1)), style=MARK_STYLE)
         if (overlay := ends.get(node.id)) is not None:
-            below = beside.copy()
             more = f" ({', '.join(facts(overlay))})" if facts(overlay) else ""
-            below.append(f"{SIGN} summary of {count(overlay.covered_messages, 'message')}{more}  ", style=SUMMARY_STYLE)
             id = f"  {marks.short(overlay)}"
-            said = fit(line(overlay.text[:2000]), max(width - cell_len(below.plain) - cell_len(id), 1))
-            below.append(said)
+            room = max(width - cell_len(lanes) - cell_len(id), 1)
+            head = fit(f"{SIGN} summary of {count(overlay.covered_messages, 'message')}{more}", room)
+            below = beside.copy().append(head, style=SUMMARY_STYLE)
+            if (left := room - cell_len(head) - 2) > 0:
+                below.append(f"  {fit(line(overlay.text[:2000]), left)}")
             yield below.append(id, style=MARK_STYLE)
 
 
