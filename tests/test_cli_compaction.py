@@ -172,7 +172,7 @@ def test_it_asks_before_it_writes(run: Run, chat: glassine.Session) -> None:
     found = run("compact", "chat", *SMALL, "--json", stdin="y\n")
     assert "Lay a summary" in found.stderr
     made = json.loads(found.stdout)
-    assert (made["kind"], made["cause"], made["sessionId"]) == ("compacted", "manual", "chat-1")
+    assert (made["kind"], made["code"], made["sessionId"]) == ("compacted", "compacted", "chat-1")
     assert made["overlay"] == chat.compactions()[0].id
 
 

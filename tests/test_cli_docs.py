@@ -60,6 +60,12 @@ def names_in(value: Any) -> Iterator[str]:
             yield from names_in(inner)
 
 
+def compactable(session: glassine.Session) -> str:
+    """Write a conversation with a summary that a later one can take in; the summary's id."""
+    path = session.append([glassine.user(f"{number} " * 200) for number in range(12)])
+    return session.add_compaction("short", path[3], path[4]).id
+
+
 def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
     documented = set(re.findall(r"`(\w+)`", PAGE.read_text("utf-8").partition("## JSON\n")[2].partition("\n## ")[0]))
     path = coding().write(tmp_path / f"{SESSION}.jsonl")
@@ -69,6 +75,7 @@ def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
         spec = glassine.SessionSpec().with_context("memory").with_cached_prompt()
         store.session("memory", spec).append_block("memory", "x")
         store.session("memory", spec).freeze_prompt()
+        overlay = compactable(store.session("long"))
     found = set()
     for argv in (
         ["import", str(path), str(tmp_path / "missing")],
@@ -82,6 +89,12 @@ def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
         ["prompt", "memory", "--history"],
         ["prompt", "memory"],
         ["prompt", "memory", "--drop", "--yes"],
+        ["compact", "long", "--tail-tokens", "100", "--dry-run"],
+        ["compact", "long", "--tail-tokens", "100", "--yes"],
+        ["compact", "long", "--tail-tokens", "100", "--yes"],
+        ["overlays", "long"],
+        ["overlays", "long", overlay],
+        ["undo", "long", overlay],
         ["skills", "put", "table", "k", str(path)],
         ["skills", "list", "table"],
         ["skills", "get", "table", "k"],
@@ -91,13 +104,14 @@ def test_every_field_of_json_output_is_documented(tmp_path: Path) -> None:
         ["info"],
     ):
         result = CliRunner().invoke(main, [*argv, "--db", database, "--json"])
-        whole = argv[0] in ("import", "tokens", "verify", "reindex", "info") or bool(
-            {"--lines", "--drop", "put", "get"}.intersection(argv) or argv == ["prompt", "memory"]
+        whole = argv[0] in ("import", "tokens", "verify", "reindex", "info", "compact", "undo") or bool(
+            {overlay, "--lines", "--drop", "put", "get"}.intersection(argv) or argv == ["prompt", "memory"]
         )
         texts = [result.stdout] if whole else result.stdout.splitlines()
         found |= {name for text in texts for name in names_in(json.loads(text))}
     assert {"leafAt", "onPath", "dryRun", "engineVersion", "leftOut", "count", "excerpt", "exact"} <= found
     assert {"lines", "frozenAt", "inputSchema", "dropped", "replaced", "removed"} <= found
+    assert {"writer", "summaryTokens", "supersedes", "again", "overlays"} <= found
     assert found - documented == set()
 
 

@@ -262,3 +262,34 @@ def test_rules_judge_a_view_that_begins_with_a_summary() -> None:
         view = session.view(model="claude-sonnet-4-5")
         assert view.entries[0].why == ("summary",)
         assert rules.violations("anthropic", {"max_tokens": 9, **view.to_anthropic()}) == []
+
+
+def test_where_nothing_can_be_summarised_long_results_are_shown_short() -> None:
+    compactor = Compactor(brief, protect_head=2, tail_token_budget=100_000)
+    made = glassine.SessionSpec().with_compaction(compactor, after=1_500)
+    with glassine.open(":memory:") as store:
+        session = store.session("s", made)
+        talk(session, 0, 2)
+        assert not session.events()
+        talk(session, 2, 7)
+        events = [event.data for event in session.events()]
+        assert {event["code"] for event in events} == {"all_in_tail"}
+        assert events[0]["shrunk"][0] == ["r0", "c0"]
+        assert "shown short" in events[0]["reason"]
+        assert session.overlays()[0].data["reason"] == "shrunk"
+        assert session.preview().tokens.total <= 1_500
+        entries = {entry.message.id: entry.message for entry in session.preview().entries}
+        assert len(glassine.results(entries["r6"])[0].output["lines"]) == 40, "the newest is whole"
+        (shown,) = glassine.results(entries["r0"])
+        assert len(json.dumps(shown.output)) <= 500
+        assert "line 39 of 0" in session.read_original("r0", 0)
+
+
+def test_explain_tells_the_threshold_and_what_is_held_against_it() -> None:
+    with glassine.open(":memory:") as store:
+        session = store.session("s", spec(10_000, cut=False))
+        talk(session, 0, 3)
+        told = session.explain()
+        assert told.compaction == (10_000, session.preview().tokens.total)
+        assert told.to_dict()["compaction"] == {"after": 10_000, "tokens": told.compaction[1]}
+        assert f"compacted after 10000 tokens; {told.compaction[1]} now" in str(told)

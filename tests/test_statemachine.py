@@ -369,6 +369,26 @@ class TreeMachine(RuleBasedStateMachine):
         assert overlay.covered_messages == len(span)
         self.model.summaries[name] = Summary(first, last, f"要約 {name}", self.ids)
 
+    @rule(number=picks, head=st.integers(0, 2), tail=st.sampled_from([0, 10, 40]), fails=st.booleans())
+    @precondition(lambda self: self.model.nodes)
+    def compact(self, number: int, head: int, tail: int, fails: bool) -> None:
+        leaf = self.pick(number)
+        compactor = glassine.Compactor(lambda prompt: "" if fails else "短", head, tail, 0)
+        before = self.session.overlays()
+        made = self.session.compact(leaf, compactor=compactor)
+        if made.overlay is None:
+            assert made.kind in ("nothing_to_do", "rejected", "failed")
+            assert self.session.overlays() == before
+            return
+        overlay = made.overlay
+        span = self.model.path(overlay.last_id)
+        span = span[span.index(overlay.first_id) :]
+        assert set(span) <= set(self.model.path(leaf))
+        assert made.messages == overlay.covered_messages == len(span)
+        assert not self.model.cuts_another(span)
+        self.ids += 1
+        self.model.summaries[overlay.id] = Summary(overlay.first_id, overlay.last_id, "短", self.ids)
+
     @rule(number=picks, back=st.integers(0, 3), body=bodies)
     @precondition(lambda self: self.model.summaries)
     def fork_in_the_middle_of_a_summary(self, number: int, back: int, body: Wire) -> None:

@@ -11,6 +11,7 @@ it, whichever frees more.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
@@ -200,6 +201,7 @@ def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) ->
     sent = set(stubbed)
     spans: list[tuple[int, int]] = []
     asked: dict[str, list[_Asked]] = {}  # by id: the calls of the newest message that has any
+    numbers: Counter[str] = Counter()
     newest = -1
     for index, message in enumerate(messages):
         own = {call.part: call for call in calls(message)} if message.role == "assistant" else {}
@@ -213,6 +215,7 @@ def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) ->
                 if not there or there[0].message != index:
                     there = asked[call.id] = []
                 there.append(_Asked(index, call, result is not None))
+                numbers[call.id] += 1
                 newest = index
             elif repeats is not None:
                 spans.append((repeats.message, index))
@@ -222,8 +225,9 @@ def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) ->
                 waiting = [one for one in there if not one.answered]
                 if waiting:
                     waiting[0].answered = True
-                    # Several calls of one id in a message: nobody could tell which of them a late result is for.
-                    if repeats is not None or len(there) > 1 or (messages[there[0].message].id, result.id) not in sent:
+                    # With several calls of one id nobody could tell, once they are apart, which a late result is for.
+                    alone = repeats is None and numbers[result.id] == 1
+                    if not alone or (messages[waiting[0].message].id, result.id) not in sent:
                         spans.append((waiting[0].message, index))
     return _Tools(spans, [one for there in asked.values() for one in there if not one.answered], newest)
 
@@ -329,6 +333,6 @@ def pause_after(kind: str, tokens: int, after: int, now: int, failures: int) -> 
     """
     if kind == "failed":
         return Pause(now + min(FIRST_WAIT << min(failures, 12), LONGEST_WAIT), 0, failures + 1)
-    if kind == "compacted" and tokens <= after:
+    if tokens <= after:
         return Pause()
     return Pause(0, tokens + (max(round(after * GROWTH), 1) << min(failures, 12)), failures + 1)

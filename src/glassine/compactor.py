@@ -149,7 +149,8 @@ class Compaction:
     attempt `failed`; `reason` says why, in a sentence, `code` for programs. `cause` is what it was made for.
     `tokens_before` and `tokens_after` are those of the whole request at that leaf: system prompt, tools and messages,
     calibrated. `messages` are the stored messages under the summary, `overlay` is the summary. `by_fallback`: the
-    summariser failed, for the `reason` that is given, and its fallback wrote the summary.
+    summariser failed, for the `reason` that is given, and its fallback wrote the summary. `shrunk` are results that are
+    shown short from now on, by the ids of message and call: what the threshold does where no summary helps.
     """
 
     kind: CompactionKind
@@ -162,6 +163,7 @@ class Compaction:
     overlay: Overlay | None = None
     messages: int = 0
     by_fallback: bool = False
+    shrunk: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -175,6 +177,7 @@ class Compaction:
             "messages": self.messages,
             "overlay": None if self.overlay is None else self.overlay.id,
             "byFallback": self.by_fallback,
+            "shrunk": [list(named) for named in self.shrunk],
             "plan": None if self.plan is None else self.plan.to_dict(),
         }
 

@@ -29,7 +29,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a request is made of. `str()` is a table; `to_dict()` is plain data for `--json`."""
+    """What a request is made of. `str()` is a table; `to_dict()` is plain data for `--json`.
+
+    `stale` are the blocks that changed since the prompt was frozen; `compaction` is the threshold of automatic
+    compaction, and the tokens that are held against it. Only a session knows these two.
+    """
 
     session_id: str
     leaf: str | None
@@ -40,6 +44,7 @@ class Explanation:
     rows: list[Row]
     notes: tuple[Note, ...]
     stale: tuple[str, ...] = ()
+    compaction: tuple[int, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         prompt = self.prompt
@@ -72,6 +77,9 @@ class Explanation:
                 "messages": list(self.hints.messages),
                 "retention": self.hints.retention,
             },
+            "compaction": None
+            if self.compaction is None
+            else {"after": self.compaction[0], "tokens": self.compaction[1]},
             "messages": [row._asdict() for row in self.rows],
             "notes": [note._asdict() for note in self.notes]
             + [{"code": "model", "message_id": None, "part": None, "text": text} for text in self.facts.notes],
@@ -89,6 +97,9 @@ class Explanation:
             ratio, requests = self.tokens.calibration
             learnt = f"{requests} request{'s' if requests > 1 else ''}"
             lines.append(f"the estimate, {self.tokens.estimate}, is taken times {ratio:.2f}: learnt from {learnt}")
+        if self.compaction is not None:
+            after, tokens = self.compaction
+            lines.append(f"compacted after {after} tokens; {tokens} now, {100 * tokens // after} %")
         for number, row in enumerate(self.rows):
             stands = "" if row.messages == 1 else f" for {row.messages} messages, {row.first_id} to {row.last_id}"
             why = f"  [{', '.join(row.why)}]" if row.why else ""

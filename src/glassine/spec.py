@@ -103,8 +103,10 @@ class SessionSpec:
         `before_compaction` is called once for each summary that is going to be made, whatever for, and before it is:
         with the session and the CompactionPlan, or with the session alone, or with nothing, as it takes; in an async
         session it may be a coroutine function. What it appends, or writes to blocks, is there before the range is
-        chosen. Raises
-        InvalidError for values that make no sense.
+        chosen.
+
+        Where there is nothing to summarise, long results of tools are shown short instead, but for those of the newest
+        step. Raises InvalidError for values that make no sense.
         """
         check_compacting(compactor, after, before_compaction, on_failure)
         compacting = CompactionRecipe(compactor, after, before_compaction, on_failure)

@@ -56,7 +56,7 @@ _REQUEST = """\
 The user's latest request stands in <current_request>. It stays in the conversation word for word; see to it that the \
 summary holds what is needed to go on with it, and do not present earlier tasks as if they were still asked for."""
 
-_CLOSERS = re.compile(r"<(/?)(conversation|previous_summary|current_request)\b", re.IGNORECASE)
+_CLOSERS = re.compile(r"<(\s{0,9}/?\s{0,9})(conversation|previous_summary|current_request)\b", re.IGNORECASE)
 
 
 class SummaryPrompt(str):
@@ -78,6 +78,9 @@ class SummaryPrompt(str):
         made.messages, made.previous = tuple(messages), tuple(previous)
         made.request, made.max_tokens = request, max_tokens
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SummaryPrompt, (str(self), self.messages, self.previous, self.request, self.max_tokens)
 
 
 def summary_prompt(
@@ -161,10 +164,17 @@ def _parted(message: Message, room: int, tool_chars: int) -> list[Message]:
     step = max(len(text) * room * 3 // (cost * 4), 1)
     found, start = [], 0
     while start < len(text):
-        end = before(text, start + step) if start + step < len(text) else len(text)
-        end = end if end > start else after(text, start + 1)
-        found.append(Message(role=message.role, parts=[{"type": "text", "text": text[start:end]}]))
-        start = end
+        size = step
+        while True:
+            window = text[start : start + size + 1]
+            # What is one character and yet longer than a piece is parted all the same.
+            end = (before(window, size) or size) if len(window) > size else len(window)
+            part = Message(role=message.role, parts=[{"type": "text", "text": window[:end]}])
+            if end == 1 or _cost(part, tool_chars) <= room:
+                break
+            size = max(end // 2, 1)
+        found.append(part)
+        start += end
     return found
 
 

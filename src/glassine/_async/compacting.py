@@ -20,6 +20,7 @@ from ..messages import Message, user
 from ..models import facts as facts_of
 from ..overlays import Overlay
 from ..records import Usage
+from ..shrinking import shrunk
 from ..summarising import fault_in
 from ..thinking import UNNAMED
 from ..tokens import FAMILIES, estimate_tokens
@@ -301,7 +302,26 @@ class AsyncCompacting:
             reason = (
                 f"system prompt and tools alone take {prompt} tokens, the threshold is {after}: no compaction helps"
             )
+        elif cause == "threshold" and after is not None and total > after:
+            return await self._shrink(looked, code, reason, total, after)
         return Compaction("nothing_to_do", code, reason, cause, total, total)
+
+    async def _shrink(self, looked: Look, code: str, reason: str, total: int, after: int) -> Compaction:
+        """Show long results short, where there is nothing to summarise; but not before a model has seen them."""
+        session = self._session
+        last = max([i for i, entry in enumerate(looked.entries) if entry.message.role == "assistant"], default=0)
+        layings, freed = shrunk(
+            looked.entries[:last], total - after, lambda message: self._cost(looked, message), session._has_prompt
+        )
+        if layings:
+            await session._engine.lay(session._ref, layings, session.store.now())
+            reason += f"; {len(layings)} long {'results are' if len(layings) > 1 else 'result is'} shown short instead"
+        named = tuple([(laying.message_id, laying.data["call"]) for laying in layings])
+        return Compaction("nothing_to_do", code, reason, "threshold", total, total - freed, shrunk=named)
+
+    async def standing(self) -> tuple[int | None, int]:
+        """The threshold, and what the request from the active leaf takes of it."""
+        return self.recipe.after, await self._total(await self._look(None))
 
     async def _ended(self, made: Compaction) -> Compaction:
         """Store the event of an attempt that laid nothing."""

