@@ -445,16 +445,18 @@ def test_a_failing_summariser_is_asked_ever_more_rarely() -> None:
 
 
 @pytest.mark.parametrize("kind", ["nothing_to_do", "rejected", "compacted"])
-def test_what_freed_nothing_is_tried_again_when_the_view_has_grown(kind: str) -> None:
-    sizes = range(10_100, 110_100, 100)
-    made = attempts(kind, [0] * 1_000, sizes)
-    assert made == list(range(0, 1_000, round(10_000 * GROWTH) // 100))
+def test_what_did_not_help_is_tried_again_when_the_view_has_grown(kind: str) -> None:
+    each = round(10_000 * GROWTH)
+    made = attempts(kind, [0] * 1_000, range(10_100, 110_100, 100))
+    assert made == [each // 100 * (2**number - 1) for number in range(8)]
     assert attempts(kind, [0] * 1_000, [11_000] * 1_000) == [0]
-    assert pause_after(kind, 11, 10, 0, 3) == Pause(0, 12, 0)
+    assert pause_after(kind, 11, 10, 0, 0) == Pause(0, 12, 1)
+    assert pause_after(kind, 10_001, 10_000, 0, 10_000) == Pause(0, 10_001 + (each << 12), 10_001)
 
 
-def test_success_ends_the_pause() -> None:
+def test_a_view_below_the_threshold_ends_the_pause() -> None:
     assert pause_after("compacted", 9_000, 10_000, 5, 4) == Pause()
+    assert pause_after("compacted", 10_000, 10_000, 5, 4) == Pause()
     assert Pause().is_over(0, 0)
     assert not Pause(until=5).is_over(4, 10**9)
     assert not Pause(tokens=5).is_over(10**9, 4)

@@ -266,20 +266,23 @@ def test_rules_judge_a_view_that_begins_with_a_summary() -> None:
 
 def test_where_nothing_can_be_summarised_long_results_are_shown_short() -> None:
     compactor = Compactor(brief, protect_head=2, tail_token_budget=100_000)
-    made = glassine.SessionSpec().with_compaction(compactor, after=1_500)
+    made = glassine.SessionSpec().with_compaction(compactor, after=1_700)
     with glassine.open(":memory:") as store:
         session = store.session("s", made)
         talk(session, 0, 2)
         assert not session.events()
-        talk(session, 2, 7)
+        talk(session, 2, 5)
+        call = tool_call("read", {"path": "last"}, id="last")
+        session.append([user("and the last?"), assistant(call)])
+        session.append(tool_result(call, {"lines": [f"line {line}" for line in range(80)]}, id="unseen"))
         events = [event.data for event in session.events()]
         assert {event["code"] for event in events} == {"all_in_tail"}
         assert events[0]["shrunk"][0] == ["r0", "c0"]
         assert "shown short" in events[0]["reason"]
         assert session.overlays()[0].data["reason"] == "shrunk"
-        assert session.preview().tokens.total <= 1_500
+        assert events[0]["tokensAfter"] <= 1_700 < events[0]["tokensBefore"]
         entries = {entry.message.id: entry.message for entry in session.preview().entries}
-        assert len(glassine.results(entries["r6"])[0].output["lines"]) == 40, "the newest is whole"
+        assert len(glassine.results(entries["unseen"])[0].output["lines"]) == 80, "no model has seen it yet"
         (shown,) = glassine.results(entries["r0"])
         assert len(json.dumps(shown.output)) <= 500
         assert "line 39 of 0" in session.read_original("r0", 0)

@@ -97,7 +97,7 @@ def _in_thread(method: Callable[..., Any], args: tuple[Any, ...], run: bool) -> 
 
     def finish() -> None:
         try:
-            result = method(*args)
+            result = _called(method, args)
             if run and inspect.iscoroutine(result):
                 import asyncio
 

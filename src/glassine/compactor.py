@@ -29,6 +29,8 @@ Cause = Literal["manual", "threshold", "overflow"]
 CompactionKind = Literal["compacted", "nothing_to_do", "rejected", "failed"]
 
 LEAST_INPUT: Final = 1_000
+LONGEST: Final = 1_000_000
+"""Seconds. Timers take no number beyond all."""
 
 
 class Summary(str):
@@ -42,6 +44,9 @@ class Summary(str):
         made = super().__new__(cls, text)
         made.usage, made.fault = usage, fault
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Summary, (str(self), self.usage, self.fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +82,24 @@ class Compactor:
             raise InvalidError(f"summarize must be a function from a prompt to a text, not {self.summarize!r}")
         if self.fallback is not None and not callable(self.fallback):
             raise InvalidError(f"fallback must be a function from a prompt to a text, not {self.fallback!r}")
-        least = {"protect_head": 0, "tail_token_budget": 0, "min_tail_messages": 0, "max_input_tokens": LEAST_INPUT}
-        for name, value in least.items():
+        bounds = {"protect_head": 0, "tail_token_budget": 0, "min_tail_messages": 0, "max_input_tokens": LEAST_INPUT}
+        for name, value in bounds.items():
             given = getattr(self, name)
             if type(given) is not int or given < value:
                 raise InvalidError(f"{name} must be a whole number from {value} on, not {given!r}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise InvalidError(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
+        seconds = self.timeout
+        if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds <= LONGEST):
+            raise InvalidError(f"timeout must be seconds above 0, at most {LONGEST}, or None, not {seconds!r}")
         if isinstance(self.token_counter, str):
             if self.token_counter not in FAMILIES:
                 raise InvalidError(f"unknown token family {self.token_counter!r}; known are {', '.join(FAMILIES)}")
         elif self.token_counter is not None and not callable(self.token_counter):
             raise InvalidError(f"token_counter must be a family or a function, not {self.token_counter!r}")
+        elif self.token_counter is not None:
+            least, most = needs(self.token_counter), takes(self.token_counter)
+            if not least <= 1 <= most and not least <= 3 <= most:
+                what = "a text, or of messages, system prompt and blocks"
+                raise InvalidError(f"token_counter must be a function of {what}, not of {least} arguments")
 
 
 class Meter(NamedTuple):
@@ -120,20 +131,32 @@ def meter(counter: str | TokenCounter | RequestCounter | None, family: str) -> M
     """How a compactor counts, where the session's model is of this family."""
     if counter is None or isinstance(counter, str):
         return Meter(counter or family)
-    return Meter(family, counter, takes(counter) > 1)
+    # What can be called with a text alone counts texts: further arguments that have defaults are its own affair.
+    return Meter(family, counter, takes(counter) >= 3 and needs(counter) != 1)
 
 
 def takes(function: Callable[..., Any]) -> int:
     """How many arguments a function can be given by position; 1 where that cannot be told."""
+    parameters = _positional(function)
+    if parameters is None:
+        return 1
+    return 99 if any(each.kind is each.VAR_POSITIONAL for each in parameters) else len(parameters)
+
+
+def needs(function: Callable[..., Any]) -> int:
+    """How many arguments a function must be given by position; 1 where that cannot be told."""
+    parameters = _positional(function)
+    if parameters is None:
+        return 1
+    return sum([each.default is each.empty and each.kind is not each.VAR_POSITIONAL for each in parameters])
+
+
+def _positional(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return 1
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return 99
-    return sum(
-        [parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters]
-    )
+        return None
+    return [each for each in parameters if each.kind not in (each.KEYWORD_ONLY, each.VAR_KEYWORD)]
 
 
 def _whole_number(value: float) -> int:

@@ -38,7 +38,7 @@ def kept(seen: Seen, inside: Sequence[ViewEntry], plan: CompactionPlan, names_sk
         there = seen.copies
         skills = {(label, key) for piece in summaries for label, key in piece.data.get("skills", ())}
         skills |= {(copy.label, copy.key) for copy in there if copy.shown and copy.message_id in ids}
-        skills -= {(copy.label, copy.key) for copy in there if copy.message_id not in ids}
+        skills -= {(copy.label, copy.key) for copy in there if copy.shown and copy.message_id not in ids}
         if skills:
             data["skills"] = sorted([label, key] for label, key in skills)
             names = ", ".join([shortened(key) for _, key in data["skills"]])

@@ -29,8 +29,9 @@ def shrunk(
         if entry.messages != 1 or entry.message.id != entry.first_id:
             continue
         shown, laid = _short(entry.message, readable)
-        if laid:
-            freed += cost(entry.message) - cost(shown)
+        # A long row of one sign can cost less than the note that it was cut.
+        if laid and (less := cost(entry.message) - cost(shown)) > 0:
+            freed += less
             layings += laid
     return layings, freed
 

@@ -114,7 +114,7 @@ def compact(
             return
         if not settings().json:
             _print_plan(conversation, info, leaf_id, plan)
-        if False:
+        if dry_run:
             if settings().json:
                 print_json(_planned_json(info, chosen, plan))
             return
