@@ -15,6 +15,8 @@ from .bench_tree import BLOCKS, LENGTHS, PER_BLOCK, watching
 PLAIN = SessionSpec().with_cached_prompt()
 NEVER_DUE = SessionSpec().with_compaction(Compactor(extractive_summary), after=10**9)
 """What PLAIN is, and compaction that has no cause to begin."""
+FIRSTS = 30
+"""Blocks of first appends."""
 
 
 def run() -> Iterator[Figure]:
@@ -55,7 +57,7 @@ def first_append(messages: int, sessions: int) -> Figure:
             None,
             _firsts(armed, NEVER_DUE, names(sessions)[0]),
             _firsts(plain, PLAIN, names(sessions)[0]),
-            blocks=BLOCKS,
+            blocks=FIRSTS,
         )
 
 
@@ -71,6 +73,7 @@ def count_statements(spec: SessionSpec) -> list[int]:
     counts = []
     with watching() as seen, glassine.open(copy(stored(10_000), "count")) as store:
         store.session(names(1)[0]).append(next(wires(1)))  # asks for the namespace's key
+        store.session(names(1)[0]).leaf()  # opens a connection for reading
         session = store.session(names(1)[0], spec)
         for wire in wires(2):
             seen.clear()

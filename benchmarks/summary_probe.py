@@ -403,6 +403,8 @@ def in_parts(messages: Sequence[Message], rounds: int) -> list[list[Message]]:
             parts.append([])
         parts[-1].append(message)
         done += cost
+        if message.role == "user":
+            waiting = set()  # whatever has no result by now never gets one
         waiting = (waiting | {call.id for call in calls(message)}) - {result.id for result in results(message)}
     return parts
 

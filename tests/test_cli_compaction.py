@@ -314,6 +314,7 @@ def test_the_sign_of_life_comes_after_a_while_on_a_terminal_only(
     import time
 
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # for rich, everything is a terminal then
 
     def shown(patience: float, terminal: bool) -> str:
         monkeypatch.setattr("glassine.cli._progress.PATIENCE", patience)
@@ -449,14 +450,21 @@ def test_undo_of_summaries_over_each_other(run: Run, store: glassine.Store) -> N
     lowest = session.add_compaction("低い", path[1], path[2])
     middle = session.add_compaction("中くらい", path[1], path[4])
     upper = session.add_compaction("高い", path[0], path[6])
-    found = json.loads(run("undo", "nested", lowest.id, "--json").stdout)
+    found = json.loads(run("undo", "nested", middle.id, "--json").stdout)
     assert found["again"] == {"messages": 0, "estimatedTokens": 0, "summaries": [], "under": upper.id}
-    assert (found["text"], found["id"], found["sessionId"]) == ("低い", lowest.id, "nested")
+    assert (found["text"], found["id"], found["sessionId"]) == ("中くらい", middle.id, "nested")
+    session.undo(upper)
+    middle = session.add_compaction("中くらい", path[1], path[4])
+    upper = session.add_compaction("高い", path[0], path[6])
+    assert upper.supersedes == (lowest.id, middle.id)
     again = json.loads(run("undo", "nested", upper.id, "--json").stdout)["again"]
     assert (again["messages"], again["summaries"], again["under"]) == (3, [middle.id], None)
     assert again["estimatedTokens"] == session.totals(raw=True).safe * 3 // 10
     assert [message.id for message in session.history()][:3] == ["m0", middle.message_id, "m5"]
-    assert "4 messages of " in run("undo", "nested", middle.id).stdout
+    said = run("undo", "nested", middle.id).stdout
+    assert f"{middle.id} (summary) is taken off; 2 messages of " in said
+    assert "show again, and 1 summary that lies beneath" in " ".join(said.split())
+    run("undo", "nested", lowest.id)
     assert len(session.history()) == 10
 
 

@@ -157,7 +157,7 @@ def test_a_counter_of_requests(counter: Callable[..., Any], scale: int) -> None:
     ("value", "expected"),
     [(float("nan"), 0), (float("inf"), 0), (float("-inf"), 0), (-5, 0), (7.9, 7), (True, 1), (0, 0)],
 )
-def test_what_is_no_number_of_tokens_counts_nothing(value: float, expected: int) -> None:
+def test_what_is_no_number_of_tokens_counts_nothing(value: Any, expected: int) -> None:
     assert meter(lambda text: value, "safe").message(user("x")) == expected + MESSAGE_TOKENS
     assert meter(lambda messages, prompt, blocks: value, "safe").request([user("x")], "", "", []) == expected
 

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from glassine.summarising import (
     TOOL_CHARS,
     SummaryPrompt,
     fault_in,
-    pieces,
+    first_piece,
     summary_prompt,
     transcript,
 )
@@ -182,14 +183,23 @@ def test_a_tool_that_says_little_is_whole() -> None:
 # --- pieces -----------------------------------------------------------------------------------------------------------
 
 
+def pieces(history: list[Message], limit: int, most: int, request: str | None, chars: int) -> list[tuple[Message, ...]]:
+    """All pieces, one after the other, behind a summary of so many tokens each."""
+    found = []
+    left: Sequence[Message] = history
+    while left:
+        piece, left = first_piece(left, ("要約" * most,), request, limit, most, chars)
+        found.append(piece)
+    return found
+
+
 def check_pieces(history: list[Message], limit: int, request: str | None, chars: int = TOOL_CHARS) -> None:
-    found = pieces(history, limit, 200, request, chars)
-    frame = safe(summary_prompt((), ("",), request, 200)) + 200
+    found = pieces(history, limit, 50, request, chars)
+    frame = safe(summary_prompt((), ("要約" * 50,), request, 50))
     for piece in found:
         assert piece
-        prompt = summary_prompt(piece, ("",), request, 200, chars)
-        # With room for a summary so far of 200 tokens.
-        assert safe(prompt) + 200 <= max(limit, frame + LEAST_PIECE)
+        prompt = summary_prompt(piece, ("要約" * 50,), request, 50, chars)
+        assert safe(prompt) <= max(limit, frame + LEAST_PIECE)
     # A message is there as it is, or as a run of texts of its role that come to what it says.
     rest = [message for piece in found for message in piece]
     for message in history:

@@ -121,13 +121,13 @@ def test_a_threads_answer_that_comes_after_the_loop_has_ended_disturbs_nobody(ga
     assert not left.is_alive()
 
 
-class Failure(Exception):
+class OddError(Exception):
     pass
 
 
 @both
 @pytest.mark.parametrize(
-    "error", [Failure("no"), TimeoutError("its own"), ValueError(), KeyboardInterrupt(), OSError(5)]
+    "error", [OddError("no"), TimeoutError("its own"), ValueError(), KeyboardInterrupt(), OSError(5)]
 )
 def test_what_it_raises_comes_out(within: Callable[..., Any], error: BaseException) -> None:
     def fail() -> NoReturn:

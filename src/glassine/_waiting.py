@@ -60,31 +60,52 @@ def _called(method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         raise RuntimeError("it raised StopIteration") from error  # which no future can hold
 
 
+class OverdueError(Exception):
+    """What was called took longer than it may."""
+
+
 def call_within(seconds: float | None, method: Callable[..., Any], *args: Any) -> Any:
     """Call a function of a caller's, coroutine function or not, and wait for it at most so long.
 
-    Raises TimeoutError. What was called goes on then, in a thread that keeps no program from ending.
+    Raises OverdueError. What was called goes on then, in a thread that keeps no program from ending. What it raises
+    comes out as it is, but for what would end the caller's program: that is a RuntimeError.
     """
-    from concurrent.futures import TimeoutError as Late
-
     work = _in_thread(method, args, True)
     try:
         return work.result(seconds)
-    except Late as error:
+    except TimeoutError:
         if work.done():
             raise  # one that it raised itself
-        raise TimeoutError from error
+        raise OverdueError from None
 
 
 async def call_within_async(seconds: float | None, method: Callable[..., Any], *args: Any) -> Any:
     """The same from an event loop: a coroutine is awaited there, and cancelled when it is late."""
     import asyncio
 
-    async with asyncio.timeout(seconds):
-        if inspect.iscoroutinefunction(method):
-            return await method(*args)
-        result = await asyncio.wrap_future(_in_thread(method, args, False))
-        return await result if inspect.isawaitable(result) else result
+    task = asyncio.current_task()
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            if inspect.iscoroutinefunction(method):
+                return await method(*args)
+            result = await asyncio.wrap_future(_in_thread(method, args, False))
+            return await result if inspect.isawaitable(result) else result
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise OverdueError from None
+    except asyncio.CancelledError as error:
+        if task is not None and task.cancelling():
+            raise  # it is the caller who is cancelled
+        raise _contained(error) from error
+
+
+def _contained(error: BaseException) -> Exception:
+    """An error of a caller's function, as it may come out where it was called for another purpose."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return RuntimeError(f"it raised {type(error).__name__}")
 
 
 def _in_thread(method: Callable[..., Any], args: tuple[Any, ...], run: bool) -> Future[Any]:
@@ -103,7 +124,7 @@ def _in_thread(method: Callable[..., Any], args: tuple[Any, ...], run: bool) -> 
 
                 result = asyncio.run(result)
         except BaseException as error:
-            work.set_exception(error)
+            work.set_exception(_contained(error))
         else:
             work.set_result(result)
 

@@ -46,9 +46,9 @@ class CompactionPlan:
 
     `first_id` and `last_id` are its ends; a summary that lies in it goes by its message's id, `compaction_…`.
     `messages` are the messages to be summarised, `previous` the texts of the summaries among them, oldest first,
-    `request` the user's latest request, which stays as it is. `head`, `covered` and `tail` count the messages that a
-    view shows before the range, in it and after it, `…_tokens` their tokens. `summary_tokens` is how long the summary
-    may be.
+    `request` the user's latest request, which stays as it is, and `request_id` its message. `head`, `covered` and
+    `tail` count the messages that a view shows before the range, in it and after it, `…_tokens` their tokens.
+    `summary_tokens` is how long the summary may be.
     `open_calls` are the calls in the range whose results are not in it, name by id: should one come in later, it is
     shown as a text.
     """
@@ -58,6 +58,7 @@ class CompactionPlan:
     messages: tuple[Message, ...]
     previous: tuple[str, ...]
     request: str | None
+    request_id: str | None
     head: int
     covered: int
     tail: int
@@ -82,8 +83,8 @@ class NothingToDo(NamedTuple):
     """Why no range can be compacted: `code` for programs, `reason` for people.
 
     Codes: `too_short` (head and least tail are all there is), `all_in_tail` (the tail's budget holds the rest),
-    `nothing_new` (all that could be covered is a summary already), `no_boundary` (calls and results hold the rest
-    together).
+    `nothing_new` (all that could be covered is a summary already), `no_boundary` (calls and results, or a
+    summary of another branch, hold the rest together).
     """
 
     code: Literal["too_short", "all_in_tail", "nothing_new", "no_boundary"]
@@ -96,12 +97,15 @@ def plan_compaction(
     *,
     tokens: Sequence[int] | None = None,
     stubbed: Collection[tuple[str, str]] = (),
+    closed: Collection[int] = (),
 ) -> CompactionPlan | NothingToDo:
     """Choose the range for a summary on a path, as `history()` gives it, summaries included.
 
     `tokens` says what each message costs; without it they are estimated in the family `safe`. `stubbed` are calls
     (message id, call id) that a request was sent a stub for: their late results stand by themselves, and may be parted
-    from them. A range begins where the earliest summary lies, if that is before the end of the protected head.
+    from them. `closed` are places where no range may end, told by how many messages are before them: those inside
+    summaries of other branches, which would be cut. A range begins where the earliest summary lies, if that is before
+    the end of the protected head.
     """
     messages = [Message.of(message) for message in path]
     costs = list(tokens) if tokens is not None else [estimates(message)[-1] for message in messages]
@@ -122,23 +126,27 @@ def plan_compaction(
             "all_in_tail",
             f"what follows the head has {sum(costs[start:])} tokens; {limits.tail_token_budget} stay at the end",
         )
-    end = _end(legal, start, wanted, count - limits.min_tail_messages)
+    ends = [may and index not in closed for index, may in enumerate(legal)]
+    end = _end(ends, start, wanted, count - limits.min_tail_messages)
     if end is None:
-        return NothingToDo(
-            "no_boundary", "calls and results, or tools that are still to be run, hold the rest together"
+        reason = (
+            "calls and results, tools that are still to be run, or a summary of another branch hold the rest together"
         )
-    start, end = _around_request(messages, costs, legal, start, end)
+        return NothingToDo("no_boundary", reason)
+    start, end = _around_request(messages, costs, legal, ends, start, end)
     inside = range(start, end)
     fresh = [index for index in inside if not is_summary(messages[index])]
     if not fresh:
         return NothingToDo("nothing_new", "all that may be covered is a summary already, or the user's latest request")
     covered = sum(costs[start:end])
+    request = _request(messages)
     return CompactionPlan(
         first_id=messages[start].id,
         last_id=messages[end - 1].id,
         messages=tuple([messages[index] for index in fresh]),
         previous=tuple([messages[index].text for index in inside if is_summary(messages[index])]),
         request=request_of(messages),
+        request_id=None if request is None else messages[request].id,
         head=start,
         covered=end - start,
         tail=count - end,
@@ -283,13 +291,18 @@ def _end(legal: Sequence[bool], start: int, wanted: int, last: int) -> int | Non
 
 
 def _around_request(
-    messages: Sequence[Message], costs: Sequence[int], legal: Sequence[bool], start: int, end: int
+    messages: Sequence[Message],
+    costs: Sequence[int],
+    legal: Sequence[bool],
+    ends: Sequence[bool],
+    start: int,
+    end: int,
 ) -> tuple[int, int]:
     """The part of a range before, or behind, the user's latest request: whichever frees more."""
     request = _request(messages)
     if request is None or not start <= request < end:
         return start, end
-    before = next((index for index in range(request, start, -1) if legal[index]), start)
+    before = next((index for index in range(request, start, -1) if ends[index]), start)
     behind = next((index for index in range(request + 1, end) if legal[index]), end)
 
     def freed(first: int, last: int) -> int:

@@ -88,7 +88,7 @@ class Compactor:
             if type(given) is not int or given < value:
                 raise InvalidError(f"{name} must be a whole number from {value} on, not {given!r}")
         seconds = self.timeout
-        if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds <= LONGEST):
+        if seconds is not None and not 0 < seconds <= LONGEST:
             raise InvalidError(f"timeout must be seconds above 0, at most {LONGEST}, or None, not {seconds!r}")
         if isinstance(self.token_counter, str):
             if self.token_counter not in FAMILIES:
@@ -100,6 +100,10 @@ class Compactor:
             if not least <= 1 <= most and not least <= 3 <= most:
                 what = "a text, or of messages, system prompt and blocks"
                 raise InvalidError(f"token_counter must be a function of {what}, not of {least} arguments")
+
+
+class CounterError(Exception):
+    """A counter of the caller's raised. It is told as the reason of a failed attempt, and never comes out."""
 
 
 class Meter(NamedTuple):
@@ -115,16 +119,23 @@ class Meter(NamedTuple):
         if self.own is None:
             return estimates(message)[FAMILIES.index(self.family)]
         if self.whole:
-            return _whole_number(self.own([message], "", []))
-        return count_by(message, lambda text: _whole_number(self.own(text)) if self.own is not None else 0)
+            return self._counted([message], "", [])
+        return count_by(message, self._counted)
 
     def request(self, messages: Sequence[Message], prompt: str, tools: str, blocks: Sequence[Block]) -> int:
         """What a request costs by the caller's counter."""
-        if self.own is not None and self.whole:
-            return _whole_number(self.own(list(messages), prompt, list(blocks)))
+        if self.whole:
+            return self._counted(list(messages), prompt, list(blocks))
         texts = [text for text in (prompt, tools) if text]
-        own = self.own or (lambda text: 0)
-        return sum([_whole_number(own(text)) for text in texts]) + sum([self.message(message) for message in messages])
+        return sum([self._counted(text) for text in texts]) + sum([self.message(message) for message in messages])
+
+    def _counted(self, *arguments: Any) -> int:
+        """A count by the caller's counter; 0 where it is none (not finite, or negative). Raises CounterError."""
+        assert self.own is not None
+        try:
+            return _whole_number(self.own(*arguments))
+        except Exception as error:
+            raise CounterError(f"the token counter raised {type(error).__name__}: {str(error)[:300]}") from error
 
 
 def meter(counter: str | TokenCounter | RequestCounter | None, family: str) -> Meter:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .compaction import CompactionPlan
+from .exchange import Elsewhere
 from .messages import results
-from .overlays import Overlay, open_calls
+from .overlays import Overlay, open_calls, requests
 from .showing import Seen, ViewEntry
 from .tools import shortened
 
@@ -33,6 +34,8 @@ def kept(seen: Seen, inside: Sequence[ViewEntry], plan: CompactionPlan, names_sk
     answered = _answered(inside)
     waiting = {id: name for piece in summaries for id, name in open_calls(piece).items() if id not in answered}
     data: dict[str, Any] = {"open": [list(item) for item in (waiting | dict(plan.open_calls)).items()]}
+    shown = [id for piece in summaries for id in requests(piece)] + [plan.request_id]
+    data["requests"] = list(dict.fromkeys([id for id in shown if id is not None]))
     note = ""
     if names_skills:
         there = seen.copies
@@ -46,6 +49,16 @@ def kept(seen: Seen, inside: Sequence[ViewEntry], plan: CompactionPlan, names_sk
                 f"\n\n[Skills that were loaded here and are not any more: {names}. Load what is needed.]"
             )
     return Kept(note, data, frozenset([piece.id for piece in summaries]))
+
+
+def closed(seen: Seen, elsewhere: Sequence[Elsewhere]) -> set[int]:
+    """The places on a path where no range may end, by how many entries are before them: inside such summaries."""
+    found = set()
+    for place, (piece, number) in enumerate(zip(seen.pieces, seen.numbers, strict=True), 1):
+        last = piece.last.seq if isinstance(piece, Overlay) else number
+        if any(other.first <= last <= other.shared for other in elsewhere):
+            found.add(place)
+    return found
 
 
 def bare(summary: Overlay) -> str:

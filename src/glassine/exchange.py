@@ -46,9 +46,18 @@ class Weight(NamedTuple):
     usage: tuple[Usage, ...]
 
 
+class Elsewhere(NamedTuple):
+    """A summary that a path does not show: the number of its first message, and of the last one that the path shares
+    with the path to its end."""
+
+    first: int
+    shared: int
+
+
 class Laid(NamedTuple):
     """A summary to be laid: over `messages` stored messages from `first` to `last`, in the place of the summaries
-    `replaces`, as they were at the `change` of the session. `data` is kept with it; `event` is (id, kind, data)."""
+    `replaces`, as they were at the `change` of the session; so was the message `request`. `data` is kept with it;
+    `event` is (id, kind, data)."""
 
     id: str
     text: str
@@ -56,6 +65,7 @@ class Laid(NamedTuple):
     last: str
     messages: int
     replaces: frozenset[str]
+    request: str | None
     change: int
     data: dict[str, Any]
     event: tuple[str, str, Any]

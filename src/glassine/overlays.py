@@ -153,6 +153,11 @@ def open_calls(summary: Overlay) -> dict[str, str]:
     return dict(summary.data.get("open", ()))
 
 
+def requests(summary: Overlay) -> list[str]:
+    """The ids of the user's requests that the makers of a summary were shown, though they are not in its range."""
+    return list(summary.data.get("requests", ()))
+
+
 def summary_message(overlay: Overlay) -> Message:
     """The message that stands for the range of a summary in a history."""
     return Message(

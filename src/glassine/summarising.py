@@ -130,36 +130,36 @@ def transcript(message: Message, tool_chars: int = TOOL_CHARS) -> str:
     return f"{message.role}:\n" + "\n".join(lines) if lines else ""
 
 
-def pieces(
-    messages: Sequence[Message], max_input_tokens: int, max_tokens: int, request: str | None, tool_chars: int
-) -> list[tuple[Message, ...]]:
-    """The messages in runs whose prompts have at most `max_input_tokens`, with room for the summary so far.
+def first_piece(
+    messages: Sequence[Message],
+    previous: Sequence[str],
+    request: str | None,
+    max_input_tokens: int,
+    max_tokens: int,
+    tool_chars: int,
+) -> tuple[tuple[Message, ...], Sequence[Message]]:
+    """As many of the messages as a prompt of at most `max_input_tokens` holds, and those that are left.
 
     A message that is too long by itself is parted between characters; nothing that was said is left out.
     """
-    frame = estimate_tokens(summary_prompt((), ("",), request, max_tokens), "safe") + max_tokens
+    frame = estimate_tokens(summary_prompt((), previous, request, max_tokens, tool_chars), "safe")
     room = max(max_input_tokens - frame, LEAST_PIECE)
-    found: list[tuple[Message, ...]] = []
-    run: list[Message] = []
-    taken = 0
-    for message in messages:
-        for part in _parted(message, room, tool_chars):
-            cost = _cost(part, tool_chars)
-            if run and taken + cost > room:
-                found.append(tuple(run))
-                run, taken = [], 0
-            run.append(part)
-            taken += cost
-    if run:
-        found.append(tuple(run))
-    return found
+    piece: list[Message] = []
+    for index, message in enumerate(messages):
+        cost = _cost(message, tool_chars)
+        if cost > room:
+            if piece:
+                return tuple(piece), messages[index:]
+            parts = _parted(message, room, tool_chars)
+            return (parts[0],), [*parts[1:], *messages[index + 1 :]]
+        room -= cost
+        piece.append(message)
+    return tuple(piece), ()
 
 
 def _parted(message: Message, room: int, tool_chars: int) -> list[Message]:
-    """The message, or when it is too long, messages with its pieces."""
+    """Messages with the pieces of one that is too long."""
     cost = _cost(message, tool_chars)
-    if cost <= room:
-        return [message]
     text = transcript(message, tool_chars).partition("\n")[2]
     step = max(len(text) * room * 3 // (cost * 4), 1)
     found, start = [], 0
@@ -181,6 +181,13 @@ def _parted(message: Message, room: int, tool_chars: int) -> list[Message]:
 def _cost(message: Message, tool_chars: int) -> int:
     # Two more for the blank line between messages.
     return estimate_tokens(_neutral(transcript(message, tool_chars)), "safe") + 2
+
+
+def clipped_to(text: str | None, most: int) -> str | None:
+    """A text of at most about `most` tokens: its beginning and its end."""
+    if text is None or (cost := estimate_tokens(text, "safe")) <= most:
+        return text
+    return _clipped(text, len(text) * most // cost)
 
 
 def _section(name: str, text: str) -> str:

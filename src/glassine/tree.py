@@ -47,6 +47,12 @@ class Path:
         upto = self._upto.get(position.strand)
         return upto is not None and position.seq <= upto
 
+    def shared(self, other: Path) -> int:
+        """The number of the last message that both paths have; 0 when they have none in common."""
+        return max(
+            [min(upto, other._upto[strand]) for strand, upto in self.segments if strand in other._upto], default=0
+        )
+
     def spans(self, low: int, high: int) -> list[Span]:
         """The messages with `low <= seq <= high`, as range reads, newest first."""
         found = []

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .._waiting import call_async, call_within_async
+from .._waiting import AWAITS_ASYNC, call_async, call_within_async
 from ..calibration import learn
 from ..compaction import CompactionPlan, NothingToDo, Pause, is_summary, open_calls_in, pause_after, plan_compaction
-from ..compactor import Cause, Compaction, CompactionRecipe, Compactor, Meter, meter, takes
-from ..covering import bare, covered, kept
+from ..compactor import (
+    Cause,
+    Compaction,
+    CompactionRecipe,
+    Compactor,
+    CounterError,
+    Meter,
+    meter,
+    takes,
+)
+from ..covering import bare, closed, covered, kept
 from ..errors import GlassineError, InvalidError
 from ..exchange import Appended, Laid
 from ..marking import stubbed
@@ -59,6 +69,9 @@ class AsyncCompacting:
     """Compaction of one session, as its spec has it."""
 
     def __init__(self, session: AsyncTree, recipe: CompactionRecipe) -> None:
+        for name in ("before_compaction", "on_failure"):
+            if not AWAITS_ASYNC and inspect.iscoroutinefunction(getattr(recipe, name)):
+                raise InvalidError(f"{name} is a coroutine function, and this is a synchronous session")
         self._session, self.recipe = session, recipe
         self._standing: _Standing | None = None
         self._saved: tuple[tuple[str, ...], int] = ((), 0)
@@ -85,6 +98,19 @@ class AsyncCompacting:
         finally:
             self._busy = False
 
+    async def undone(self) -> None:
+        """Leave an undone session as it is for a while: whoever took a summary off wants to see what is beneath."""
+        after, now = self.recipe.after, self._session.store.now()
+        if after is None:
+            return
+        try:
+            total = await self._total(await self._look(None))
+        except CounterError:
+            return
+        if total > after:
+            pause = pause_after("nothing_to_do", total, after, now, 0)
+            await self._session.add_event(EVENT, {"kind": "undone", "after": after, "pause": pause._asdict()})
+
     def _is_short(self, appended: Appended, after: int) -> bool:
         """Whether the request is surely within the threshold, told from what is known of the state before."""
         known = self._standing
@@ -106,7 +132,10 @@ class AsyncCompacting:
             if not pause.is_over(session.store.now(), total):
                 return False
         looked = await self._look(None)
-        total = await self._total(looked)
+        try:
+            total = await self._total(looked)
+        except CounterError:
+            return (await self._pause(after)).is_over(session.store.now(), 0)  # the attempt tells of it
         self._note(looked, total)
         return total > after and (await self._pause(after)).is_over(session.store.now(), total)
 
@@ -162,36 +191,48 @@ class AsyncCompacting:
             self._busy = False
 
     async def plan(self, leaf: str | None) -> CompactionPlan | NothingToDo:
-        """What an attempt would cover. Raises InvalidError where a function of the caller's decides that."""
+        """What an attempt would cover. Raises InvalidError where a function of the caller's decides that, or where the
+        token counter raises."""
         compactor = self.recipe.compactor
         if not isinstance(compactor, Compactor):
             raise InvalidError("a function of the caller's chooses the range when it is called, not before")
-        return self._planned(compactor, await self._look(leaf))
+        try:
+            return await self._planned(compactor, await self._look(leaf), "manual")
+        except CounterError as error:
+            raise InvalidError(str(error)) from error
 
     async def _attempt(self, leaf: str | None, cause: Cause) -> Compaction:
-        session, compactor = self._session, self.recipe.compactor
+        session = self._session
         looked = await self._look(leaf)
         if looked.seen.leaf is None:
             return Compaction("nothing_to_do", "empty", "the session has no messages", cause, 0, 0)
-        leaf = looked.seen.leaf  # the path of now, wherever the active leaf goes meanwhile
-        if isinstance(compactor, Compactor):
-            planned = self._planned(compactor, looked)
-            if isinstance(planned, NothingToDo):
-                return await self._ended(await self._nothing(planned, looked, cause))
-        holder = session.store.new_id()
-        if not await self._hold(holder):
-            return _busy(cause)
         try:
-            made = await self._cycle(leaf, cause, holder)
-        finally:
-            with contextlib.suppress(GlassineError):  # what cannot be given back runs out
-                await session._engine.drop_lease(session._ref, EVENT, holder)
+            made = await self._at(looked.seen.leaf, looked, cause)
+        except CounterError as error:
+            made = await self._ended(Compaction("failed", "counter_raised", str(error), cause, 0, 0), looked)
         if made.kind in ("failed", "rejected") and self.recipe.on_failure is not None:
             try:
                 await call_async(self.recipe.on_failure, made)
             except Exception as error:
                 _log.warning("on_failure of session %r raised %r", session.id, error)
         return made
+
+    async def _at(self, leaf: str, looked: Look, cause: Cause) -> Compaction:
+        """An attempt at the path to `leaf`, wherever the active leaf goes meanwhile: a cycle, by the holder of the lease,
+        if there is anything to do."""
+        session, compactor = self._session, self.recipe.compactor
+        if isinstance(compactor, Compactor):
+            planned = await self._planned(compactor, looked, cause)
+            if isinstance(planned, NothingToDo):
+                return await self._ended(await self._nothing(planned, looked, cause), looked)
+        holder = session.store.new_id()
+        if not await self._hold(holder):
+            return _busy(cause)
+        try:
+            return await self._cycle(leaf, cause, holder)
+        finally:
+            with contextlib.suppress(GlassineError):  # what cannot be given back runs out
+                await session._engine.drop_lease(session._ref, EVENT, holder)
 
     async def _cycle(self, leaf: str, cause: Cause, holder: str) -> Compaction:
         """One cycle, from the hook to the summary that is laid. Who holds the lease does this alone."""
@@ -200,15 +241,15 @@ class AsyncCompacting:
         looked = await self._look(leaf)
         plan: CompactionPlan | None = None
         if isinstance(compactor, Compactor):
-            planned = self._planned(compactor, looked)
+            planned = await self._planned(compactor, looked, cause)
             if isinstance(planned, CompactionPlan) and await self._before(planned):
-                looked = await self._look(leaf if looked.seen.leaf != looked.seen.active else None)
-                planned = self._planned(compactor, looked)
+                looked = await self._after_hook(leaf, looked)
+                planned = await self._planned(compactor, looked, cause)
             if isinstance(planned, NothingToDo):
-                return await self._ended(await self._nothing(planned, looked, cause))
+                return await self._ended(await self._nothing(planned, looked, cause), looked)
             plan = planned
         elif await self._before(None):
-            looked = await self._look(leaf if looked.seen.leaf != looked.seen.active else None)
+            looked = await self._after_hook(leaf, looked)
         before = await self._total(looked)
         try:
             if isinstance(compactor, Compactor) and plan is not None:
@@ -223,7 +264,16 @@ class AsyncCompacting:
                 await session._engine.add_usage(
                     session._ref, [session._usage_row(use) for use in fault.usage], session.store.now()
                 )
-            return await self._ended(Compaction(fault.kind, fault.code, fault.reason, cause, before, before, plan))
+            made = Compaction(fault.kind, fault.code, fault.reason, cause, before, before, plan)
+            return await self._ended(made, looked)
+
+    async def _after_hook(self, leaf: str, before: Look) -> Look:
+        """The path as it is after the hook: with what was appended to it, if it was the active one and still is."""
+        if before.seen.leaf == before.seen.active:
+            active = await self._look(None)
+            if any(leaf in (entry.message.id, entry.last_id) for entry in active.entries):
+                return active
+        return await self._look(leaf)
 
     async def _before(self, plan: CompactionPlan | None) -> bool:
         """Call the caller's hook, if there is one. What it raises keeps nothing from going on."""
@@ -249,7 +299,7 @@ class AsyncCompacting:
                 f"the summary has {cost} tokens, and what it would stand for has {plan.covered_tokens}",
                 written.usage,
             )
-        after = before - plan.covered_tokens + cost
+        after = await self._total_with(looked, plan, user(text), before + cost - plan.covered_tokens)
         messages = sum([entry.messages for entry in inside])
         reason = f"a summary of {cost} tokens stands for {messages} messages of {plan.covered_tokens} tokens"
         if written.fault is not None:
@@ -266,7 +316,7 @@ class AsyncCompacting:
             by_fallback=written.fault is not None,
         )
         overlay_id = session.store.new_id()
-        event = {**made.to_dict(), "overlay": overlay_id, **await self._to_note(made)}
+        event = {**made.to_dict(), "overlay": overlay_id, **await self._to_note(made, looked)}
         try:
             overlay = await session._engine.lay_summary(
                 session._ref,
@@ -277,6 +327,7 @@ class AsyncCompacting:
                     last=plan.last_id,
                     messages=messages,
                     replaces=keeps.replaces,
+                    request=plan.request_id,
                     change=looked.seen.change,
                     data={**keeps.data, "fallback": made.by_fallback},
                     event=(session.store.new_id(), EVENT, event),
@@ -323,18 +374,20 @@ class AsyncCompacting:
         """The threshold, and what the request from the active leaf takes of it."""
         return self.recipe.after, await self._total(await self._look(None))
 
-    async def _ended(self, made: Compaction) -> Compaction:
+    async def _ended(self, made: Compaction, looked: Look) -> Compaction:
         """Store the event of an attempt that laid nothing."""
-        session = self._session
-        await session.add_event(EVENT, {**made.to_dict(), **await self._to_note(made)})
+        await self._session.add_event(EVENT, {**made.to_dict(), **await self._to_note(made, looked)})
         return made
 
-    async def _to_note(self, made: Compaction) -> dict[str, Any]:
-        """What the next automatic attempt must know of this one."""
+    async def _to_note(self, made: Compaction, looked: Look) -> dict[str, Any]:
+        """What the next automatic attempt must know of this one: of those made for something else only that the active
+        path has been compacted."""
         after, now = self.recipe.after, self._session.store.now()
         if after is None:
             return {}
-        pause = pause_after(made.kind, made.tokens_after, after, now, (await self._pause(after)).failures)
+        pause = await self._pause(after)
+        if made.cause == "threshold" or (made.kind == "compacted" and looked.seen.leaf == looked.seen.active):
+            pause = pause_after(made.kind, made.tokens_after, after, now, pause.failures)
         return {"after": after, "pause": pause._asdict()}
 
     async def _hold(self, holder: str) -> bool:
@@ -360,6 +413,18 @@ class AsyncCompacting:
         counted = self._meter(looked.view.facts.family)
         return round(counted.message(message) * self._ratio(looked, counted))
 
+    async def _total_with(self, looked: Look, plan: CompactionPlan, summary: Message, expected: int) -> int:
+        """What the request takes once the summary stands for the range. A caller's counter of requests is asked again,
+        for its counts need not add up."""
+        view = looked.view
+        counted = self._meter(view.facts.family)
+        if not counted.whole:
+            return max(expected, 0)
+        told = list(zip(view.messages, looked.places, strict=True))
+        messages = [message for message, place in told if place < plan.head]
+        messages += [summary, *[message for message, place in told if place >= plan.head + plan.covered]]
+        return counted.request(messages, view.system, view.tools_text, await self._session._context.blocks())
+
     def _costs(self, looked: Look) -> list[int]:
         """What each entry of a path costs in the request: nothing, where repair leaves it out."""
         costs = [0] * len(looked.entries)
@@ -383,16 +448,29 @@ class AsyncCompacting:
         prompt = estimate_tokens(view.system, counted.family) + estimate_tokens(view.tools_text, counted.family)
         return prompt + view.measure.tokens(counted.family)
 
-    def _planned(self, compactor: Compactor, looked: Look) -> CompactionPlan | NothingToDo:
+    async def _planned(self, compactor: Compactor, looked: Look, cause: Cause) -> CompactionPlan | NothingToDo:
+        session = self._session
+        elsewhere = [] if looked.seen.leaf is None else await session._engine.elsewhere(session._ref, looked.seen.leaf)
         messages = [entry.message for entry in looked.entries]
-        costs = self._costs(looked)
-        planned = plan_compaction(messages, compactor, tokens=costs, stubbed=stubbed(looked.seen.beside))
+        planned = plan_compaction(
+            messages,
+            replace(compactor, tail_token_budget=self._tail(compactor, looked, cause)),
+            tokens=self._costs(looked),
+            stubbed=stubbed(looked.seen.beside),
+            closed=closed(looked.seen, elsewhere),
+        )
         if isinstance(planned, CompactionPlan):
             texts = {piece.message_id: bare(piece) for piece in looked.seen.pieces if isinstance(piece, Overlay)}
             inside = messages[planned.head : planned.head + planned.covered]
-            previous = tuple([texts[message.id] for message in inside if is_summary(message)])
-            return replace(planned, previous=previous)
+            return replace(planned, previous=tuple([texts[each.id] for each in inside if is_summary(each)]))
         return planned
+
+    def _tail(self, compactor: Compactor, looked: Look, cause: Cause) -> int:
+        """The budget of the tail: at most half of what the request may take, or nothing would be gained."""
+        budget, after = compactor.tail_token_budget, self.recipe.after
+        if cause == "threshold" and after is not None:
+            return min(budget, after // 2)
+        return min(budget, looked.view.facts.context_window // 2) if cause == "overflow" else budget
 
     # -- the summary ------------------------------------------------------------------------------------------------
 
@@ -420,13 +498,14 @@ class AsyncCompacting:
             reason = f"the range {first!r} to {last!r} does not lie on the path, in this order"
             raise FaultError("failed", "not_on_path", reason)
         start, end = places[first], places[last] + 1
-        costs = [self._cost(looked, message) for message in history]
+        costs = self._costs(looked)
         plan = CompactionPlan(
             first_id=first,
             last_id=last,
             messages=tuple([message for message in history[start:end] if not is_summary(message)]),
             previous=(),
             request=None,
+            request_id=None,
             head=start,
             covered=end - start,
             tail=len(history) - end,

@@ -9,7 +9,7 @@ from .._spool import Spool
 from ..copying import Original, State
 from ..drafting import Draft
 from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
-from ..exchange import Appended, Asked, Cursor, DamagedIndexError, Found, Laid, Plan, Progress, Weight
+from ..exchange import Appended, Asked, Cursor, DamagedIndexError, Elsewhere, Found, Laid, Plan, Progress, Weight
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -154,6 +154,9 @@ class AsyncEngine:
 
     async def weigh(self, ref: Ref) -> Weight:
         return await self._read(compacting.weigh, ref)
+
+    async def elsewhere(self, ref: Ref, leaf: str) -> list[Elsewhere]:
+        return await self._read(compacting.elsewhere, ref, leaf)
 
     async def lay_summary(self, ref: Ref, laid: Laid, now: int) -> Overlay | None:
         return await self._write(compacting.lay_summary, ref, laid, now)

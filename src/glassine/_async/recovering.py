@@ -34,9 +34,10 @@ async def recover(session: AsyncSession, error: object) -> Recovery:
     before = looked.view.tokens.total
     if looked.seen.leaf is None:
         return Recovery("exhausted", "the session has no messages", before, before)
-    if await _tries(session) >= TRIES:
+    if await _tries(session, looked) >= TRIES:
         return await _done(
             session,
+            looked,
             Recovery("exhausted", f"{TRIES} recoveries brought no reply; something else is too long", before, before),
         )
     excess = _excess(overflow, looked, looked.view.facts.context_window)
@@ -53,19 +54,21 @@ async def recover(session: AsyncSession, error: object) -> Recovery:
     after = before - freed
     if freed >= excess and layings:
         count = f"{len(layings)} result{'s are' if len(layings) > 1 else ' is'} shown short from now on"
-        return await _done(session, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
+        return await _done(session, looked, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
     compaction: Compaction | None = None
     if session._compacting is not None:
         compaction = await session._compacting.compact(None, "overflow")
         if compaction.kind == "compacted":
             after = compaction.tokens_after
-            return await _done(session, Recovery("compacted", compaction.reason, before, after, named, compaction))
+            return await _done(
+                session, looked, Recovery("compacted", compaction.reason, before, after, named, compaction)
+            )
     why = "there is no compactor" if compaction is None else compaction.reason
     if layings:
         reason = f"{len(layings)} results are shown short, {freed} tokens less, which may not be enough; {why}"
-        return await _done(session, Recovery("shrunk", reason, before, after, named, compaction))
+        return await _done(session, looked, Recovery("shrunk", reason, before, after, named, compaction))
     reason = f"no result of a tool is long enough to be shown short; {why}"
-    return await _done(session, Recovery("exhausted", reason, before, before, (), compaction))
+    return await _done(session, looked, Recovery("exhausted", reason, before, before, (), compaction))
 
 
 def _excess(overflow: Overflow, looked: Look, window: int) -> int:
@@ -86,18 +89,18 @@ async def _model(session: AsyncSession) -> str | None:
     return next((row.model for row in reversed(usage) if row.kind == "reply" and row.model is not None), None)
 
 
-async def _replies(session: AsyncSession) -> int:
-    """How many whole replies the session has had."""
-    return sum([row.kind == "reply" and row.ok for row in await session.usage()])
+def _answer(looked: Look) -> str | None:
+    """The newest answer of a model on the path: when there is another one, a request has succeeded."""
+    there = [entry.message.id for entry in looked.entries if entry.message.role == "assistant"]
+    return there[-1] if there else None
 
 
-async def _tries(session: AsyncSession) -> int:
-    """How many recoveries there were since the last whole reply."""
-    replies = await _replies(session)
+async def _tries(session: AsyncSession, looked: Look) -> int:
+    """How many recoveries there were since the newest answer."""
     told = [event.data for event in await session.events() if event.kind == EVENT]
-    return sum([isinstance(data, dict) and data.get("replies") == replies for data in told])
+    return sum([isinstance(data, dict) and data.get("answer") == _answer(looked) for data in told])
 
 
-async def _done(session: AsyncSession, recovery: Recovery) -> Recovery:
-    await session.add_event(EVENT, {**recovery.to_dict(), "replies": await _replies(session)})
+async def _done(session: AsyncSession, looked: Look, recovery: Recovery) -> Recovery:
+    await session.add_event(EVENT, {**recovery.to_dict(), "answer": _answer(looked)})
     return recovery

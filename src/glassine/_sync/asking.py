@@ -6,15 +6,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from .._waiting import call_within
+from .._waiting import OverdueError, call_within
 from ..compaction import CompactionPlan
 from ..compactor import CompactionKind, Compactor, Summarize, Summary
 from ..messages import Message, user
 from ..overflow import is_context_overflow
 from ..records import Usage
-from ..summarising import LEAST_PIECE, SCARCE_TOOL_CHARS, TOOL_CHARS, SummaryPrompt, fault_in, pieces, summary_prompt
+from ..summarising import (
+    LEAST_PIECE,
+    SCARCE_TOOL_CHARS,
+    TOOL_CHARS,
+    SummaryPrompt,
+    clipped_to,
+    fault_in,
+    first_piece,
+    summary_prompt,
+)
 from ..tokens import estimate_tokens
 
+SMALL: Final = 2_000
+"""Tokens of a summariser's window below which there is no room for the user's request."""
 _ATTEMPTS: Final = 3
 """How often the pieces are made smaller for a summariser that says they are too long."""
 
@@ -74,31 +85,33 @@ def _in_pieces(compactor: Compactor, plan: CompactionPlan, hold: Callable[[], bo
     previous: tuple[str, ...] = plan.previous
     if sum([estimate_tokens(text, "safe") for text in previous]) > size // 3:
         left, previous = [*[user(text) for text in previous], *left], ()  # too long to be handed on whole
-    attempts = 0
-    while True:
-        found = pieces(left, size, most, plan.request, chars)
-        for number, piece in enumerate(found):
-            if not hold():
-                raise FaultError("failed", "lease_lost", "another holder took over: this one was too slow")
-            prompt = summary_prompt(piece, previous, plan.request, most, chars)
-            try:
-                previous = (_asked(compactor.summarize, compactor, prompt, used),)
-            except _TooLongError as error:
-                attempts += 1
-                if attempts > _ATTEMPTS:
-                    raise FaultError("failed", "too_long", error.reason) from error
-                size, chars = max(size // 2, LEAST_PIECE), SCARCE_TOOL_CHARS
-                left = [message for rest in found[number:] for message in rest]
-                break
-        else:
-            return previous[-1]
+    refused = 0
+    while left:
+        if not hold():
+            raise FaultError("failed", "lease_lost", "another holder took over: this one was too slow")
+        request = clipped_to(plan.request, size // 8) if size >= SMALL else None
+        piece, rest = first_piece(left, previous, request, size, most, chars)
+        prompt = summary_prompt(piece, previous, request, most, chars)
+        try:
+            text = _asked(compactor.summarize, compactor, prompt, used)
+        except _TooLongError as error:
+            refused += 1
+            if refused > _ATTEMPTS:
+                raise FaultError("failed", "too_long", error.reason) from error
+            size, chars = max(size // 2, LEAST_PIECE), SCARCE_TOOL_CHARS
+            continue
+        left, previous = rest, (text,)
+        if left and estimate_tokens(text, "safe") > size // 2:
+            reason = f"the summary so far takes more than half of the summariser's {size} tokens"
+            raise FaultError("failed", "too_long", reason)
+    return previous[-1]
 
 
 def _asked(summarize: Summarize, compactor: Compactor, prompt: SummaryPrompt, used: list[Usage]) -> str:
     try:
         answer = call_within(compactor.timeout, summarize, prompt)
-    except TimeoutError as error:
-        reason = f"the summariser took longer than {compactor.timeout} seconds" if compactor.timeout else shown(error)
+    except OverdueError as error:
+        reason = f"the summariser took longer than {compactor.timeout} seconds"
         raise FaultError("failed", "timed_out", reason) from error
     except Exception as error:
         if is_context_overflow(error) is not None:

@@ -10,7 +10,7 @@ from .._spool import Spool
 from ..copying import Original, State
 from ..drafting import Draft
 from ..entries import Entry, EntryHit, EntryInfo, Put, When, drafted, is_key
-from ..exchange import Appended, Asked, Cursor, DamagedIndexError, Found, Laid, Plan, Progress, Weight
+from ..exchange import Appended, Asked, Cursor, DamagedIndexError, Elsewhere, Found, Laid, Plan, Progress, Weight
 from ..messages import Message
 from ..overlays import Overlay
 from ..records import (
@@ -153,6 +153,9 @@ class Engine:
 
     def weigh(self, ref: Ref) -> Weight:
         return self._read(compacting.weigh, ref)
+
+    def elsewhere(self, ref: Ref, leaf: str) -> list[Elsewhere]:
+        return self._read(compacting.elsewhere, ref, leaf)
 
     def lay_summary(self, ref: Ref, laid: Laid, now: int) -> Overlay | None:
         return self._write(compacting.lay_summary, ref, laid, now)

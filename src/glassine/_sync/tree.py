@@ -308,7 +308,10 @@ class Tree:
     def undo(self, overlay: Overlay | str) -> Overlay:
         """Take an overlay off; what lay beneath shows again. Raises OverlayNotFoundError."""
         overlay_id = overlay.id if isinstance(overlay, Overlay) else overlay.removeprefix(RESERVED_PREFIX)
-        return self._engine.undo(self._ref, overlay_id, self.store.now())
+        taken = self._engine.undo(self._ref, overlay_id, self.store.now())
+        if self._compacting is not None and taken.kind == "summary":
+            self._compacting.undone()
+        return taken
 
     # -- beside the tree --------------------------------------------------------------------------------------------
 

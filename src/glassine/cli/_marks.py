@@ -74,7 +74,7 @@ class Marks:
         """The marker that is shown in the place of this result; of several the newest."""
         for overlay in reversed(self._of_call(message, result.id)):
             # A marker of another branch lies on the same message, and is not shown here.
-            if what(overlay) != STUBBED and overlay.data.get("output", overlay.text) == result.output:
+            if overlay.data.get("output", overlay.text) == result.output:
                 return overlay
         return None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ... import _json
-from ...exchange import Laid, Weight
+from ...exchange import Elsewhere, Laid, Weight
 from ...indexing import tokens
 from ...overlays import Overlay, summary_message
 from ...records import NOTHING, Ref, Totals
+from ...tree import Span
 from ..database import AsyncDatabase
 from . import sessions
 from .heads import find_head, find_node, path_to
@@ -26,6 +27,21 @@ async def weigh(db: AsyncDatabase, ref: Ref) -> Weight:
         if isinstance(piece, Overlay):
             visible = visible.plus(Totals(0, 0, *tokens(summary_message(piece))))
     return Weight(head.change, head.totals, visible, tuple([overlay.id for overlay in planned.beside]), usage)
+
+
+async def elsewhere(db: AsyncDatabase, ref: Ref, leaf: str) -> list[Elsewhere]:
+    """The summaries that the path to a leaf shares the beginning of, but not the end."""
+    head = await find_head(db, ref)
+    node = None if head is None else await find_node(db, head, leaf)
+    if head is None or node is None:
+        return []
+    path = await path_to(db, head, node.at)
+    found = []
+    for overlay in await list_overlays(db, head):
+        if overlay.kind == "summary" and overlay.first in path and overlay.last not in path:
+            other = await path_to(db, head, overlay.last)
+            found.append(Elsewhere(overlay.first.seq, path.shared(other)))
+    return found
 
 
 async def lay_summary(db: AsyncDatabase, ref: Ref, laid: Laid, now: int) -> Overlay | None:
@@ -52,7 +68,12 @@ async def lay_summary(db: AsyncDatabase, ref: Ref, laid: Laid, now: int) -> Over
     if start.at not in path or end.path.messages - start.path.messages + 1 != laid.messages:
         return None
     key = (head.ns, head.session)
-    for span in path.spans(start.at.seq, end.at.seq):
+    spans = path.spans(start.at.seq, end.at.seq)
+    if laid.request is not None:
+        if (request := await find_node(db, head, laid.request)) is None:
+            return None
+        spans.append(Span(request.at.strand, request.at.seq, request.at.seq))
+    for span in spans:
         if (await db.row(db.queries.node_changed, (*key, *span)))[0] > laid.change:
             return None
     newer = {id for (id,) in await db.rows(db.queries.overlay_newer, (*key, laid.change))}

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from ... import _json
-from ...exchange import Laid, Weight
+from ...exchange import Elsewhere, Laid, Weight
 from ...indexing import tokens
 from ...overlays import Overlay, summary_message
 from ...records import NOTHING, Ref, Totals
+from ...tree import Span
 from ..database import Database
 from . import sessions
 from .heads import find_head, find_node, path_to
@@ -27,6 +28,21 @@ def weigh(db: Database, ref: Ref) -> Weight:
         if isinstance(piece, Overlay):
             visible = visible.plus(Totals(0, 0, *tokens(summary_message(piece))))
     return Weight(head.change, head.totals, visible, tuple([overlay.id for overlay in planned.beside]), usage)
+
+
+def elsewhere(db: Database, ref: Ref, leaf: str) -> list[Elsewhere]:
+    """The summaries that the path to a leaf shares the beginning of, but not the end."""
+    head = find_head(db, ref)
+    node = None if head is None else find_node(db, head, leaf)
+    if head is None or node is None:
+        return []
+    path = path_to(db, head, node.at)
+    found = []
+    for overlay in list_overlays(db, head):
+        if overlay.kind == "summary" and overlay.first in path and overlay.last not in path:
+            other = path_to(db, head, overlay.last)
+            found.append(Elsewhere(overlay.first.seq, path.shared(other)))
+    return found
 
 
 def lay_summary(db: Database, ref: Ref, laid: Laid, now: int) -> Overlay | None:
@@ -53,7 +69,12 @@ def lay_summary(db: Database, ref: Ref, laid: Laid, now: int) -> Overlay | None:
     if start.at not in path or end.path.messages - start.path.messages + 1 != laid.messages:
         return None
     key = (head.ns, head.session)
-    for span in path.spans(start.at.seq, end.at.seq):
+    spans = path.spans(start.at.seq, end.at.seq)
+    if laid.request is not None:
+        if (request := find_node(db, head, laid.request)) is None:
+            return None
+        spans.append(Span(request.at.strand, request.at.seq, request.at.seq))
+    for span in spans:
         if db.row(db.queries.node_changed, (*key, *span))[0] > laid.change:
             return None
     newer = {id for (id,) in db.rows(db.queries.overlay_newer, (*key, laid.change))}

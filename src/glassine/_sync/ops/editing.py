@@ -13,7 +13,7 @@ from ...errors import CorruptMessageError, MessageNotFoundError
 from ...indexing import ESTIMATOR_VERSION, INDEX_VERSION, same_words
 from ...messages import Message
 from ...origins import Origin
-from ...overlays import cuts
+from ...overlays import cuts, requests
 from ...records import NOTHING, Ref, Totals
 from ...redaction import tells
 from ...tree import Path, Position
@@ -112,7 +112,8 @@ def _drop_derived(db: Database, ref: Ref, head: Head, node: Node, before: Messag
         db.run(db.queries.session_retitle, (head.ns, ref.session, None))
     dropped = []
     for overlay in list_overlays(db, head):
-        if overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last):
+        over = overlay.first.seq <= node.at.seq <= overlay.last.seq and node.at in path_to(db, head, overlay.last)
+        if over or before.id in requests(overlay):
             take_off(db, head, overlay.id, head.change, now)
             dropped.append(overlay.id)
     _drop_written(db, ref, head, before.id, now)
