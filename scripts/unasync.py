@@ -36,6 +36,8 @@ NAMES = {
     "AsyncTree": "Tree",
     "AsyncMemory": "Memory",
     "AsyncCompacting": "Compacting",
+    "AsyncScales": "Scales",
+    "AsyncWatch": "Watch",
     "call_within_async": "call_within",
     "AsyncOpening": "Opening",
     "AsyncDriver": "Driver",

@@ -588,3 +588,8 @@ def test_of_a_huge_text_only_a_part_is_read(piece: str) -> None:
     long.check()
     longer.check()
     assert seconds(lambda: summary([longer])) < 5 * seconds(lambda: summary([long])) + 0.05
+
+
+def test_of_a_huge_name_of_a_tool_only_a_part_is_read() -> None:
+    small, huge = ([assistant(tool_call("x" * size, {}, id="c"))] for size in (100_000, 3_000_000))
+    assert seconds(lambda: summary(huge)) < 5 * seconds(lambda: summary(small)) + 0.05

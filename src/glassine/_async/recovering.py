@@ -10,6 +10,7 @@ from ..messages import Message
 from ..overflow import Overflow, is_context_overflow
 from ..shrinking import shrunk
 from ..tokens import FAMILIES
+from .scales import last_model
 from .viewing import Look, Wanted, look
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ async def recover(session: AsyncSession, error: object) -> Recovery:
     overflow = is_context_overflow(error)
     if overflow is None:
         return Recovery("not_an_overflow", "the error does not say that the request was too long")
-    model = await _model(session)
+    model = await last_model(session)
     looked = await look(session, Wanted(model, None), False)
     before = looked.view.tokens.total
     if looked.seen.leaf is None:
@@ -82,11 +83,6 @@ def _excess(overflow: Overflow, looked: Look, window: int) -> int:
     if counted > limit * ROOM:
         return max(round(before * (1 - limit * ROOM / counted)), 1)
     return max(round(before * (1 - UNKNOWN)), 1)
-
-
-async def _model(session: AsyncSession) -> str | None:
-    usage = (await session._engine.weigh(session._ref)).usage
-    return next((row.model for row in reversed(usage) if row.kind == "reply" and row.model is not None), None)
 
 
 def _answer(looked: Look) -> str | None:

@@ -6,64 +6,42 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from .._waiting import AWAITS, call, call_within
-from ..calibration import learn
-from ..compaction import CompactionPlan, NothingToDo, Pause, is_summary, open_calls_in, pause_after, plan_compaction
+from ..compaction import CompactionPlan, NothingToDo, is_summary, open_calls_in, pause_after, plan_compaction
 from ..compactor import (
     Cause,
     Compaction,
     CompactionRecipe,
     Compactor,
     CounterError,
-    Meter,
-    meter,
     takes,
 )
 from ..covering import bare, closed, covered, kept
 from ..errors import GlassineError, InvalidError
 from ..exchange import Appended, Laid
 from ..marking import stubbed
-from ..messages import Message, user
-from ..models import facts as facts_of
+from ..messages import user
 from ..overlays import Overlay
-from ..records import Usage
 from ..shrinking import shrunk
 from ..summarising import fault_in
-from ..thinking import UNNAMED
-from ..tokens import FAMILIES, estimate_tokens
-from ..tools import tools_text
 from .asking import FaultError, Written, shown, summarise, usage_of
-from .viewing import Look, Wanted, look
+from .scales import Scales
+from .viewing import Look
+from .watching import EVENT, Watch
 
 if TYPE_CHECKING:
     from .tree import Tree
 
-EVENT: Final = "compaction"
-"""Kind of the events that tell of attempts, and name of the lease."""
+LEASE_NAME: Final = "compaction"
 LEASE: Final = 60_000_000
 """Microseconds that a lease lasts beyond the time that a summariser may take."""
 LONG_LEASE: Final = 3_600_000_000
 """The same where a summariser may take for ever."""
 
 _log = logging.getLogger("glassine")
-
-
-class _Standing(NamedTuple):
-    """What the active path weighs at a change of the session: the tokens of its request are the stored ones of the
-    path, and `more` (which is mostly less)."""
-
-    change: int
-    stored: int
-    more: int
-    number: int
-    ratio: float
-
-    def total(self, stored: int) -> int:
-        return round((stored + self.more) * self.ratio)
 
 
 class Compacting:
@@ -74,8 +52,8 @@ class Compacting:
             if not AWAITS and inspect.iscoroutinefunction(getattr(recipe, name)):
                 raise InvalidError(f"{name} is a coroutine function, and this is a synchronous session")
         self._session, self.recipe = session, recipe
-        self._standing: _Standing | None = None
-        self._saved: tuple[tuple[str, ...], int] = ((), 0)
+        self._scales = Scales(session, recipe.compactor)
+        self._watch = Watch(session, self._scales)
         self._busy = False
 
     # -- when -------------------------------------------------------------------------------------------------------
@@ -88,11 +66,11 @@ class Compacting:
         after = self.recipe.after
         if after is None or self._busy:
             return
-        if appended is not None and self._is_short(appended, after):
+        if appended is not None and self._watch.is_short(appended, after):
             return
         self._busy = True
         try:
-            if self._is_due(after):
+            if self._watch.is_due(after):
                 self._attempt(None, "threshold")
         except Exception as error:  # whatever it is, what was appended is stored
             _log.warning("session %r could not be compacted: %s", self._session.id, error)
@@ -105,79 +83,12 @@ class Compacting:
         if after is None:
             return
         try:
-            total = self._total(self._look(None))
+            total = self._scales.total(self._scales.look(None))
         except CounterError:
             return
         if total > after:
             pause = pause_after("nothing_to_do", total, after, now, 0)
             self._session.add_event(EVENT, {"kind": "undone", "after": after, "pause": pause._asdict()})
-
-    def _is_short(self, appended: Appended, after: int) -> bool:
-        """Whether the request is surely within the threshold, told from what is known of the state before."""
-        known = self._standing
-        if known is None or appended.change != known.change + any(appended.added):
-            return False
-        stored = appended.totals[known.number]
-        if known.total(stored) > after:
-            return False
-        self._standing = known._replace(change=appended.change, stored=stored)
-        return True
-
-    def _is_due(self, after: int) -> bool:
-        session = self._session
-        if not isinstance(self.recipe.compactor, Compactor) or self._meter(UNNAMED).own is None:
-            total = self._weigh()
-            if total <= after:
-                return False
-            pause = self._pause(after)
-            if not pause.is_over(session.store.now(), total):
-                return False
-        looked = self._look(None)
-        try:
-            total = self._total(looked)
-        except CounterError:
-            return self._pause(after).is_over(session.store.now(), 0)  # the attempt tells of it
-        self._note(looked, total)
-        return total > after and self._pause(after).is_over(session.store.now(), total)
-
-    def _weigh(self) -> int:
-        """What the request takes at most, without reading a message: markers and cuts only make it less."""
-        session = self._session
-        weight = session._engine.weigh(session._ref)
-        model = facts_of(_model(weight.usage) or UNNAMED)
-        counted = self._meter(model.family)
-        number = 2 + FAMILIES.index(counted.family)
-        ratio = learn(weight.usage, model).ratio if counted.family == model.family else 1.0
-        saved = self._saved[1] if self._saved[0] == weight.beside else 0
-        more = weight.visible[number] - weight.stored[number] + self._prompt_tokens(counted.family) - saved
-        self._standing = _Standing(weight.change, weight.stored[number], more, number, ratio)
-        return self._standing.total(weight.stored[number])
-
-    def _prompt_tokens(self, family: str) -> int:
-        from ..prompt import unfrozen
-
-        context = self._session._context
-        prompt = context.frozen() or unfrozen(context.render(), 1)
-        return estimate_tokens(prompt.text, family) + estimate_tokens(tools_text(prompt.tools), family)
-
-    def _note(self, looked: Look, total: int) -> None:
-        """Keep how much less the request takes than was told from the stored totals."""
-        if (known := self._standing) is not None and known.ratio > 0:
-            over = round((known.total(known.stored) - total) / known.ratio)
-            beside = tuple([overlay.id for overlay in looked.seen.beside])
-            before = self._saved[1] if self._saved[0] == beside else 0
-            self._saved = (beside, max(before + over, 0))
-            self._standing = known._replace(more=known.more - over)
-
-    def _pause(self, after: int) -> Pause:
-        """The pause after the attempt before this one, whoever made it; none for another threshold."""
-        session = self._session
-        last = session._engine.last_event(session._ref, EVENT)
-        try:
-            noted = last[0]["pause"] if last is not None and last[0]["after"] == after else {}
-            return Pause(**noted)
-        except (LookupError, TypeError):
-            return Pause()
 
     # -- one attempt ------------------------------------------------------------------------------------------------
 
@@ -198,13 +109,13 @@ class Compacting:
         if not isinstance(compactor, Compactor):
             raise InvalidError("a function of the caller's chooses the range when it is called, not before")
         try:
-            return self._planned(compactor, self._look(leaf), "manual")
+            return self._planned(compactor, self._scales.look(leaf), "manual")
         except CounterError as error:
             raise InvalidError(str(error)) from error
 
     def _attempt(self, leaf: str | None, cause: Cause) -> Compaction:
         session = self._session
-        looked = self._look(leaf)
+        looked = self._scales.look(leaf)
         if looked.seen.leaf is None:
             return Compaction("nothing_to_do", "empty", "the session has no messages", cause, 0, 0)
         try:
@@ -219,8 +130,8 @@ class Compacting:
         return made
 
     def _at(self, leaf: str, looked: Look, cause: Cause) -> Compaction:
-        """An attempt at the path to `leaf`, wherever the active leaf goes meanwhile: a cycle, by the holder of the lease,
-        if there is anything to do."""
+        """An attempt at the path to `leaf`, wherever the active leaf goes meanwhile: a cycle, by the holder of the
+        lease, if there is anything to do."""
         session, compactor = self._session, self.recipe.compactor
         if isinstance(compactor, Compactor):
             planned = self._planned(compactor, looked, cause)
@@ -233,13 +144,13 @@ class Compacting:
             return self._cycle(leaf, cause, holder)
         finally:
             with contextlib.suppress(GlassineError):  # what cannot be given back runs out
-                session._engine.drop_lease(session._ref, EVENT, holder)
+                session._engine.drop_lease(session._ref, LEASE_NAME, holder)
 
     def _cycle(self, leaf: str, cause: Cause, holder: str) -> Compaction:
         """One cycle, from the hook to the summary that is laid. Who holds the lease does this alone."""
         session, compactor = self._session, self.recipe.compactor
         # Another holder may have been here before the lease was ours.
-        looked = self._look(leaf)
+        looked = self._scales.look(leaf)
         plan: CompactionPlan | None = None
         if isinstance(compactor, Compactor):
             planned = self._planned(compactor, looked, cause)
@@ -251,11 +162,11 @@ class Compacting:
             plan = planned
         elif self._before(None):
             looked = self._after_hook(leaf, looked)
-        before = self._total(looked)
+        before = self._scales.total(looked)
         try:
             if isinstance(compactor, Compactor) and plan is not None:
                 written = summarise(
-                    compactor, plan, lambda text: self._cost(looked, user(text)), lambda: self._hold(holder)
+                    compactor, plan, lambda text: self._scales.cost(looked, user(text)), lambda: self._hold(holder)
                 )
             else:
                 plan, written = self._stand_in(compactor, looked)
@@ -271,10 +182,10 @@ class Compacting:
     def _after_hook(self, leaf: str, before: Look) -> Look:
         """The path as it is after the hook: with what was appended to it, if it was the active one and still is."""
         if before.seen.leaf == before.seen.active:
-            active = self._look(None)
+            active = self._scales.look(None)
             if any(leaf in (entry.message.id, entry.last_id) for entry in active.entries):
                 return active
-        return self._look(leaf)
+        return self._scales.look(leaf)
 
     def _before(self, plan: CompactionPlan | None) -> bool:
         """Call the caller's hook, if there is one. What it raises keeps nothing from going on."""
@@ -292,7 +203,7 @@ class Compacting:
         inside = covered(looked.entries, plan)
         keeps = kept(looked.seen, inside, plan, session._context.loads)
         text = written.text.strip() + keeps.note
-        cost = self._cost(looked, user(text))
+        cost = self._scales.cost(looked, user(text))
         if cost >= plan.covered_tokens:
             raise FaultError(
                 "rejected",
@@ -300,7 +211,7 @@ class Compacting:
                 f"the summary has {cost} tokens, and what it would stand for has {plan.covered_tokens}",
                 written.usage,
             )
-        after = self._total_with(looked, plan, user(text), before + cost - plan.covered_tokens)
+        after = self._scales.total_with(looked, plan, user(text), before + cost - plan.covered_tokens)
         messages = sum([entry.messages for entry in inside])
         reason = f"a summary of {cost} tokens stands for {messages} messages of {plan.covered_tokens} tokens"
         if written.fault is not None:
@@ -344,7 +255,7 @@ class Compacting:
         return replace(made, overlay=overlay)
 
     def _nothing(self, planned: NothingToDo, looked: Look, cause: Cause) -> Compaction:
-        total = self._total(looked)
+        total = self._scales.total(looked)
         code: str = planned.code
         reason = planned.reason
         after, tokens = self.recipe.after, looked.view.tokens
@@ -363,7 +274,10 @@ class Compacting:
         session = self._session
         last = max([i for i, entry in enumerate(looked.entries) if entry.message.role == "assistant"], default=0)
         layings, freed = shrunk(
-            looked.entries[:last], total - after, lambda message: self._cost(looked, message), session._has_prompt
+            looked.entries[:last],
+            total - after,
+            lambda message: self._scales.cost(looked, message),
+            session._has_prompt,
         )
         if layings:
             session._engine.lay(session._ref, layings, session.store.now())
@@ -373,7 +287,7 @@ class Compacting:
 
     def standing(self) -> tuple[int | None, int]:
         """The threshold, and what the request from the active leaf takes of it."""
-        return self.recipe.after, self._total(self._look(None))
+        return self.recipe.after, self._scales.total(self._scales.look(None))
 
     def _ended(self, made: Compaction, looked: Look) -> Compaction:
         """Store the event of an attempt that laid nothing."""
@@ -386,7 +300,7 @@ class Compacting:
         after, now = self.recipe.after, self._session.store.now()
         if after is None:
             return {}
-        pause = self._pause(after)
+        pause = self._watch.pause(after)
         if made.cause == "threshold" or (made.kind == "compacted" and looked.seen.leaf == looked.seen.active):
             pause = pause_after(made.kind, made.tokens_after, after, now, pause.failures)
         return {"after": after, "pause": pause._asdict()}
@@ -396,58 +310,9 @@ class Compacting:
         seconds = compactor.timeout if isinstance(compactor, Compactor) else None
         lasts = LONG_LEASE if seconds is None else LEASE + round(seconds * 1_000_000)
         now = session.store.now()
-        return session._engine.take_lease(session._ref, EVENT, holder, now, now + lasts)
+        return session._engine.take_lease(session._ref, LEASE_NAME, holder, now, now + lasts)
 
-    # -- reading and counting ---------------------------------------------------------------------------------------
-
-    def _look(self, leaf: str | None) -> Look:
-        session = self._session
-        seen = session._engine.weigh(session._ref)
-        return look(session, Wanted(_model(seen.usage), leaf), False)
-
-    def _meter(self, family: str) -> Meter:
-        compactor = self.recipe.compactor
-        return meter(compactor.token_counter if isinstance(compactor, Compactor) else None, family)
-
-    def _cost(self, looked: Look, message: Message) -> int:
-        """What one message costs in the request."""
-        counted = self._meter(looked.view.facts.family)
-        return round(counted.message(message) * self._ratio(looked, counted))
-
-    def _total_with(self, looked: Look, plan: CompactionPlan, summary: Message, expected: int) -> int:
-        """What the request takes once the summary stands for the range. A caller's counter of requests is asked again,
-        for its counts need not add up."""
-        view = looked.view
-        counted = self._meter(view.facts.family)
-        if not counted.whole:
-            return max(expected, 0)
-        told = list(zip(view.messages, looked.places, strict=True))
-        messages = [message for message, place in told if place < plan.head]
-        messages += [summary, *[message for message, place in told if place >= plan.head + plan.covered]]
-        return counted.request(messages, view.system, view.tools_text, self._session._context.blocks())
-
-    def _costs(self, looked: Look) -> list[int]:
-        """What each entry of a path costs in the request: nothing, where repair leaves it out."""
-        costs = [0] * len(looked.entries)
-        for entry, place in zip(looked.view.entries, looked.places, strict=True):
-            costs[place] += self._cost(looked, entry.message)
-        return costs
-
-    def _ratio(self, looked: Look, counted: Meter) -> float:
-        own = counted.own is not None or counted.family != looked.view.facts.family
-        return 1.0 if own else looked.view.calibration.ratio
-
-    def _total(self, looked: Look) -> int:
-        """What the whole request takes, counted as the range is."""
-        view = looked.view
-        counted = self._meter(view.facts.family)
-        if counted.own is not None:
-            blocks = self._session._context.blocks() if counted.whole else []
-            return counted.request(view.messages, view.system, view.tools_text, blocks)
-        if counted.family == view.facts.family:
-            return view.tokens.total
-        prompt = estimate_tokens(view.system, counted.family) + estimate_tokens(view.tools_text, counted.family)
-        return prompt + view.measure.tokens(counted.family)
+    # -- the range ---------------------------------------------------------------------------------------------------
 
     def _planned(self, compactor: Compactor, looked: Look, cause: Cause) -> CompactionPlan | NothingToDo:
         session = self._session
@@ -456,7 +321,7 @@ class Compacting:
         planned = plan_compaction(
             messages,
             replace(compactor, tail_token_budget=self._tail(compactor, looked, cause)),
-            tokens=self._costs(looked),
+            tokens=self._scales.costs(looked),
             stubbed=stubbed(looked.seen.beside),
             closed=closed(looked.seen, elsewhere),
         )
@@ -499,7 +364,7 @@ class Compacting:
             reason = f"the range {first!r} to {last!r} does not lie on the path, in this order"
             raise FaultError("failed", "not_on_path", reason)
         start, end = places[first], places[last] + 1
-        costs = self._costs(looked)
+        costs = self._scales.costs(looked)
         plan = CompactionPlan(
             first_id=first,
             last_id=last,
@@ -517,11 +382,6 @@ class Compacting:
             open_calls=open_calls_in(history[start:end]),
         )
         return plan, Written(text, usage_of(text))
-
-
-def _model(usage: Sequence[Usage]) -> str | None:
-    """The model that the session was last held with."""
-    return next((row.model for row in reversed(usage) if row.kind == "reply" and row.model is not None), None)
 
 
 def _busy(cause: Cause) -> Compaction:

@@ -11,6 +11,7 @@ from ..messages import Message
 from ..overflow import Overflow, is_context_overflow
 from ..shrinking import shrunk
 from ..tokens import FAMILIES
+from .scales import last_model
 from .viewing import Look, Wanted, look
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def recover(session: Session, error: object) -> Recovery:
     overflow = is_context_overflow(error)
     if overflow is None:
         return Recovery("not_an_overflow", "the error does not say that the request was too long")
-    model = _model(session)
+    model = last_model(session)
     looked = look(session, Wanted(model, None), False)
     before = looked.view.tokens.total
     if looked.seen.leaf is None:
@@ -81,11 +82,6 @@ def _excess(overflow: Overflow, looked: Look, window: int) -> int:
     if counted > limit * ROOM:
         return max(round(before * (1 - limit * ROOM / counted)), 1)
     return max(round(before * (1 - UNKNOWN)), 1)
-
-
-def _model(session: Session) -> str | None:
-    usage = session._engine.weigh(session._ref).usage
-    return next((row.model for row in reversed(usage) if row.kind == "reply" and row.model is not None), None)
 
 
 def _answer(looked: Look) -> str | None:

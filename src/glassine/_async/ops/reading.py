@@ -37,6 +37,11 @@ async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan
         if leaf is not None:
             raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
         return Plan(0, 0, (), NOTHING)
+    return (await plan_of(db, ref, head, leaf, raw))[0]
+
+
+async def plan_of(db: AsyncDatabase, ref: Ref, head: Head, leaf: str | None, raw: bool) -> tuple[Plan, Position | None]:
+    """The same in a session that is there, and where the leaf is."""
     if leaf is None:
         at, totals = head.leaf, head.totals
     else:
@@ -47,7 +52,7 @@ async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan
     for overlay in outermost(path, overlays):
         totals = totals.minus(Totals(overlay.covered_messages, overlay.covered_bytes, *overlay.covered_tokens))
         totals = totals.plus(Totals(1, overlay.size))
-    return Plan(head.ns, head.session, layers(path, overlays), totals, beside(path, overlays))
+    return Plan(head.ns, head.session, layers(path, overlays), totals, beside(path, overlays)), at
 
 
 async def history(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
@@ -66,16 +71,14 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     """All that a view of one path is made from, of one moment; messages as they are stored."""
     from ...showing import Seen  # with all that a view needs; who only reads messages never asks for it
 
-    planned = await plan(db, ref, leaf, False)
     head = await find_head(db, ref)
-    at = None
-    if head is not None:
-        at = head.leaf if leaf is None else (await need_node(db, ref, head, leaf, "leaf")).at
-    if head is None or at is None:
+    if head is None and leaf is not None:
+        raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
+    planned, at = (None, None) if head is None else await plan_of(db, ref, head, leaf, False)
+    if head is None or planned is None or at is None:
         number, change = (1, 0) if head is None else (head.next_seq, head.change)
-        return Seen(
-            None, None, (), (), (), number, 0, usage=tuple(await recent_usage(db, ref, USAGE_ROWS)), change=change
-        )
+        usage = () if head is None else await recent_usage(db, head, USAGE_ROWS)
+        return Seen(None, None, (), (), (), number, 0, usage=tuple(usage), change=change)
     numbers: list[int] = []
     pieces: list[Message | Overlay] = []
     async for message, index, seq, _ in _walk(db, planned._replace(beside=()), newest_first=False):
@@ -100,7 +103,7 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
         next=head.next_seq,
         since=since,
         visible=planned.visible,
-        usage=tuple(await recent_usage(db, ref, USAGE_ROWS)),
+        usage=tuple(await recent_usage(db, head, USAGE_ROWS)),
         change=head.change,
     )
 

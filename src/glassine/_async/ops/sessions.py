@@ -94,11 +94,8 @@ async def usage(db: AsyncDatabase, ref: Ref) -> list[Usage]:
     return [_usage(row) for row in await db.rows(db.queries.usage_list, (head.ns, head.session))]
 
 
-async def recent_usage(db: AsyncDatabase, ref: Ref, most: int) -> list[Usage]:
+async def recent_usage(db: AsyncDatabase, head: Head, most: int) -> list[Usage]:
     """The newest rows, the oldest of them first."""
-    head = await find_head(db, ref)
-    if head is None:
-        return []
     return [_usage(row) for row in await db.rows(db.queries.usage_recent, (head.ns, head.session, most))][::-1]
 
 

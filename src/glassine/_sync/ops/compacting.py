@@ -13,16 +13,16 @@ from ..database import Database
 from . import sessions
 from .heads import find_head, find_node, path_to
 from .overlaying import add_summary
-from .reading import USAGE_ROWS, list_overlays, plan
+from .reading import USAGE_ROWS, list_overlays, plan_of
 
 
 def weigh(db: Database, ref: Ref) -> Weight:
     """What the path to the active leaf weighs, without reading a message."""
     head = find_head(db, ref)
-    usage = tuple(sessions.recent_usage(db, ref, USAGE_ROWS))
     if head is None:
-        return Weight(0, NOTHING, NOTHING, (), usage)
-    planned = plan(db, ref, None, False)
+        return Weight(0, NOTHING, NOTHING, (), ())
+    usage = tuple(sessions.recent_usage(db, head, USAGE_ROWS))
+    planned, _ = plan_of(db, ref, head, None, False)
     visible = planned.visible
     for piece in planned.pieces:
         if isinstance(piece, Overlay):

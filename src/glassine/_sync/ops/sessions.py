@@ -91,11 +91,8 @@ def usage(db: Database, ref: Ref) -> list[Usage]:
     return [_usage(row) for row in db.rows(db.queries.usage_list, (head.ns, head.session))]
 
 
-def recent_usage(db: Database, ref: Ref, most: int) -> list[Usage]:
+def recent_usage(db: Database, head: Head, most: int) -> list[Usage]:
     """The newest rows, the oldest of them first."""
-    head = find_head(db, ref)
-    if head is None:
-        return []
     return [_usage(row) for row in db.rows(db.queries.usage_recent, (head.ns, head.session, most))][::-1]
 
 
