@@ -45,7 +45,7 @@ class Parted(NamedTuple):
 
 
 def connect(path: Path) -> apsw.Connection:
-    """Open a database that is there, with the pragmas that glassine sets for `durability="normal"`."""
+    """Open a database that is there, with the settings that glassine makes for `durability="normal"`."""
     connection = apsw.Connection(str(path))
     connection.set_busy_timeout(30_000)
     execute = connection.execute
@@ -55,6 +55,7 @@ def connect(path: Path) -> apsw.Connection:
     execute("PRAGMA cache_size=-16384")
     execute("PRAGMA temp_store=MEMORY")
     execute("PRAGMA secure_delete=ON")
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
 
 

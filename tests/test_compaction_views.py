@@ -265,7 +265,7 @@ def test_rules_judge_a_view_that_begins_with_a_summary() -> None:
 
 
 def test_where_nothing_can_be_summarised_long_results_are_shown_short() -> None:
-    compactor = Compactor(brief, protect_head=2, tail_token_budget=100_000)
+    compactor = Compactor(brief, protect_head=2, min_tail_messages=100)
     made = glassine.SessionSpec().with_compaction(compactor, after=1_700)
     with glassine.open(":memory:") as store:
         session = store.session("s", made)
@@ -276,7 +276,7 @@ def test_where_nothing_can_be_summarised_long_results_are_shown_short() -> None:
         session.append([user("and the last?"), assistant(call)])
         session.append(tool_result(call, {"lines": [f"line {line}" for line in range(80)]}, id="unseen"))
         events = [event.data for event in session.events()]
-        assert {event["code"] for event in events} == {"all_in_tail"}
+        assert {event["code"] for event in events} == {"too_short"}
         assert events[0]["shrunk"][0] == ["r0", "c0"]
         assert "shown short" in events[0]["reason"]
         assert session.overlays()[0].data["reason"] == "shrunk"

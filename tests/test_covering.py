@@ -86,26 +86,26 @@ def test_the_entries_under_a_plan() -> None:
 
 
 def test_a_range_without_anything_keeps_nothing() -> None:
-    assert kept_of(seen_of(GO, SO, END)) == Kept("", {"open": []}, frozenset())
+    assert kept_of(seen_of(GO, SO, END)) == Kept("", {"open": [], "requests": ["go"]}, frozenset())
 
 
 def test_calls_without_a_result_are_kept_and_those_of_earlier_summaries_too() -> None:
     asked = asks("a", "b", id="asks")
     answered = tool_result("b", "found", id="r")
-    assert kept_of(seen_of(GO, asked, answered, SO, END)).data == {"open": [["a", "search"]]}
+    assert kept_of(seen_of(GO, asked, answered, SO, END)).data["open"] == [["a", "search"]]
     before = overlay("s1", "So far.", open=[["x", "read"], ["y", "検索"]])
     found = kept_of(seen_of(GO, before, asked, answered, SO, END))
-    assert found.data == {"open": [["x", "read"], ["y", "検索"], ["a", "search"]]}
+    assert found.data["open"] == [["x", "read"], ["y", "検索"], ["a", "search"]]
     assert found.replaces == {"s1"}
 
 
 def test_a_late_result_in_the_range_ends_the_waiting() -> None:
     before = overlay("s1", "So far.", open=[["x", "read"], ["y", "read"]])
     late = tool_result("x", "at last", id="late")
-    assert kept_of(seen_of(GO, before, late, SO, END)).data == {"open": [["y", "read"]]}
+    assert kept_of(seen_of(GO, before, late, SO, END)).data["open"] == [["y", "read"]]
     # One in the tail does not: it is shown there.
     seen = seen_of(GO, before, SO, tool_result("x", "at last", id="late"))
-    assert kept_of(seen).data == {"open": [["x", "read"], ["y", "read"]]}
+    assert kept_of(seen).data["open"] == [["x", "read"], ["y", "read"]]
 
 
 def test_all_summaries_in_the_range_are_replaced_and_no_others() -> None:
@@ -120,7 +120,7 @@ def test_skills_that_were_loaded_in_the_range_are_named() -> None:
     assert found.note == NOTE.format("deploy, 経費")
     assert found.data["skills"] == [["skills", "deploy"], ["skills", "経費"]]
     assert found.data["note"] == found.note
-    assert kept_of(seen, names_skills=False) == Kept("", {"open": []}, frozenset())
+    assert kept_of(seen, names_skills=False) == Kept("", {"open": [], "requests": ["go"]}, frozenset())
 
 
 def test_skills_that_were_unloaded_again_are_not() -> None:

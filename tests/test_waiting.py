@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from glassine._waiting import call_within, call_within_async
+from glassine._waiting import OverdueError, call_within, call_within_async
 
 SOON, LONG = 0.05, 30.0
 
@@ -72,7 +72,7 @@ def test_functions_of_every_kind(within: Callable[..., Any], seconds: float | No
 @both
 def test_a_function_that_hangs_is_left_behind(within: Callable[..., Any], gate: threading.Event) -> None:
     began = time.monotonic()
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OverdueError):
         within(SOON, gate.wait, LONG)
     assert time.monotonic() - began < LONG / 2
     assert not gate.is_set()
@@ -81,7 +81,7 @@ def test_a_function_that_hangs_is_left_behind(within: Callable[..., Any], gate: 
 @both
 def test_a_coroutine_that_hangs_is_late(within: Callable[..., Any]) -> None:
     began = time.monotonic()
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OverdueError):
         within(SOON, asyncio.sleep, 1.0)
     assert time.monotonic() - began < 1.0
 
@@ -95,16 +95,16 @@ def test_a_late_coroutine_is_cancelled_in_its_loop() -> None:
         finally:
             ended.append("cancelled")
 
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OverdueError):
         in_a_loop(SOON, hang)
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OverdueError):
         in_a_loop(SOON, lambda: hang())
     assert ended == ["cancelled"] * 2
 
 
 def test_what_hangs_keeps_no_program_from_ending(gate: threading.Event) -> None:
     there = set(threading.enumerate())
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OverdueError):
         call_within(SOON, gate.wait, LONG)
     (left,) = set(threading.enumerate()) - there
     assert left.daemon
@@ -112,7 +112,7 @@ def test_what_hangs_keeps_no_program_from_ending(gate: threading.Event) -> None:
 
 def test_a_threads_answer_that_comes_after_the_loop_has_ended_disturbs_nobody(gate: threading.Event) -> None:
     there = set(threading.enumerate())
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OverdueError):
         in_a_loop(SOON, gate.wait, LONG)
     (left,) = set(threading.enumerate()) - there
     gate.set()
@@ -126,9 +126,7 @@ class OddError(Exception):
 
 
 @both
-@pytest.mark.parametrize(
-    "error", [OddError("no"), TimeoutError("its own"), ValueError(), KeyboardInterrupt(), OSError(5)]
-)
+@pytest.mark.parametrize("error", [OddError("no"), TimeoutError("its own"), ValueError(), OSError(5)])
 def test_what_it_raises_comes_out(within: Callable[..., Any], error: BaseException) -> None:
     def fail() -> NoReturn:
         raise error
@@ -138,12 +136,20 @@ def test_what_it_raises_comes_out(within: Callable[..., Any], error: BaseExcepti
         raise error
 
     methods: list[Callable[[], Any]] = [fail, fail_later, lambda: fail_later()]
-    if isinstance(error, KeyboardInterrupt):
-        methods = [fail]  # the others end a loop of their own
     for method in methods:
         with pytest.raises(type(error)) as caught:
             within(LONG, method)
         assert str(caught.value) == str(error)
+
+
+@both
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), asyncio.CancelledError()])
+def test_what_would_end_the_program_does_not_come_out(within: Callable[..., Any], error: BaseException) -> None:
+    def fail() -> NoReturn:
+        raise error
+
+    with pytest.raises(RuntimeError, match=f"it raised {type(error).__name__}"):
+        within(LONG, fail)
 
 
 @both

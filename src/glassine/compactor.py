@@ -87,8 +87,8 @@ class Compactor:
             given = getattr(self, name)
             if type(given) is not int or given < value:
                 raise InvalidError(f"{name} must be a whole number from {value} on, not {given!r}")
-        seconds = self.timeout
-        if seconds is not None and not 0 < seconds <= LONGEST:
+        seconds: Any = self.timeout
+        if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds <= LONGEST):
             raise InvalidError(f"timeout must be seconds above 0, at most {LONGEST}, or None, not {seconds!r}")
         if isinstance(self.token_counter, str):
             if self.token_counter not in FAMILIES:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from .compaction import CompactionPlan
 from .exchange import Elsewhere
-from .messages import results
+from .marking import UNLOADED, by_message, replaced
+from .messages import Message, results
 from .overlays import Overlay, open_calls, requests
 from .showing import Seen, ViewEntry
 from .tools import shortened
@@ -59,6 +60,18 @@ def closed(seen: Seen, elsewhere: Sequence[Elsewhere]) -> set[int]:
         if any(other.first <= last <= other.shared for other in elsewhere):
             found.add(place)
     return found
+
+
+def as_told(seen: Seen, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages as a summariser is told of them: as they are stored, whatever a view shows short; but what was
+    unloaded is gone."""
+    stored = {message.id: message for message in seen.messages}
+    unloaded = by_message([overlay for overlay in seen.beside if overlay.data.get("reason") == UNLOADED])
+    found = []
+    for message in messages:
+        over = {call: marker.text for call, marker in unloaded.get(message.id, {}).items()}
+        found.append(replaced(stored.get(message.id, message), over))
+    return tuple(found)
 
 
 def bare(summary: Overlay) -> str:

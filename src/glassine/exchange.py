@@ -11,7 +11,7 @@ from .messages import Message
 from .overlays import Overlay
 from .records import Totals, Usage
 from .searching import Query
-from .tree import Span
+from .tree import Path, Position, Span
 
 
 class Plan(NamedTuple):
@@ -36,14 +36,20 @@ class Appended(NamedTuple):
 
 class Weight(NamedTuple):
     """What the path to the active leaf weighs at a `change` of the session: the totals of what is `stored`, and of what
-    is `visible`, summaries included. `beside` names the markers and reminders that apply, `usage` are the newest rows
-    of the session."""
+    is `visible`, summaries included. `over` names the summaries that are seen, and the markers and reminders that
+    apply; `usage` are the newest rows of the session."""
 
     change: int
+    path: Path
     stored: Totals
     visible: Totals
-    beside: tuple[str, ...]
+    over: tuple[str, ...]
     usage: tuple[Usage, ...]
+
+    def goes_on(self, before: Weight) -> bool:
+        """Whether only messages have been added to what was weighed before."""
+        known = before.path.segments
+        return self.over == before.over and bool(known) and Position(*known[0]) in self.path
 
 
 class Elsewhere(NamedTuple):

@@ -34,6 +34,8 @@ def over_result(message_id: str, call_id: str, text: str, reason: str, *, anchor
     return Laying("marker", message_id, text, {"reason": reason, "call": call_id, **data}, anchored)
 
 
+UNLOADED = "unloaded"
+"""Why a marker stands for the body of a loaded entry: it was unloaded."""
 STUBBED = "stubbed"
 """Why a marker stands for a result that never came: a request was sent with a stub in its place."""
 

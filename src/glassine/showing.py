@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .indexing import tokens as estimates
 from .loading import Copy, copies, marker_text
-from .marking import Laying, by_message, replaced, shown_by
+from .marking import UNLOADED, Laying, by_message, replaced, shown_by
 from .messages import Message
 from .originals import preview
 from .overlays import Overlay, open_calls, summary_message
@@ -155,7 +155,7 @@ def unloads(there: Sequence[Copy]) -> Step:
     for copy in there:
         if copy.unloaded and not copy.marked:
             texts.setdefault(copy.message_id, {})[copy.call_id] = marker_text(copy.key)
-    return _with_outputs(texts, "unloaded")
+    return _with_outputs(texts, UNLOADED)
 
 
 def reminders(overlays: Sequence[Overlay]) -> Step:

@@ -101,10 +101,13 @@ async def _in_pieces(
                 raise FaultError("failed", "too_long", error.reason) from error
             size, chars = max(size // 2, LEAST_PIECE), SCARCE_TOOL_CHARS
             continue
-        left, previous = rest, (text,)
-        if left and estimate_tokens(text, "safe") > size // 2:
-            reason = f"the summary so far takes more than half of the summariser's {size} tokens"
-            raise FaultError("failed", "too_long", reason)
+        taken, made = estimate_tokens(prompt, "safe"), estimate_tokens(text, "safe")
+        if not rest or made <= size // 3:
+            left, previous = rest, (text,)
+        elif made < taken:
+            left, previous = [user(text), *rest], ()  # too long to be handed on whole
+        else:
+            raise FaultError("failed", "too_long", f"a summary of {made} tokens was made of {taken}, and more to come")
     return previous[-1]
 
 

@@ -19,7 +19,7 @@ from ..compactor import (
     CounterError,
     takes,
 )
-from ..covering import bare, closed, covered, kept
+from ..covering import as_told, bare, closed, covered, kept
 from ..errors import GlassineError, InvalidError
 from ..exchange import Appended, Laid
 from ..marking import stubbed
@@ -71,7 +71,7 @@ class AsyncCompacting:
         self._busy = True
         try:
             if await self._watch.is_due(after):
-                await self._attempt(None, "threshold")
+                await self._attempt(None, "threshold", after)
         except Exception as error:  # whatever it is, what was appended is stored
             _log.warning("session %r could not be compacted: %s", self._session.id, error)
         finally:
@@ -92,13 +92,13 @@ class AsyncCompacting:
 
     # -- one attempt ------------------------------------------------------------------------------------------------
 
-    async def compact(self, leaf: str | None, cause: Cause) -> Compaction:
-        """Compact the path to `leaf` (None: the active one)."""
+    async def compact(self, leaf: str | None, cause: Cause, most: int | None = None) -> Compaction:
+        """Compact the path to `leaf` (None: the active one). `most` is what the request may take, if that is known."""
         if self._busy:
             return _busy(cause)
         self._busy = True
         try:
-            return await self._attempt(leaf, cause)
+            return await self._attempt(leaf, cause, most)
         finally:
             self._busy = False
 
@@ -109,17 +109,17 @@ class AsyncCompacting:
         if not isinstance(compactor, Compactor):
             raise InvalidError("a function of the caller's chooses the range when it is called, not before")
         try:
-            return await self._planned(compactor, await self._scales.look(leaf), "manual")
+            return await self._planned(compactor, await self._scales.look(leaf), None)
         except CounterError as error:
             raise InvalidError(str(error)) from error
 
-    async def _attempt(self, leaf: str | None, cause: Cause) -> Compaction:
+    async def _attempt(self, leaf: str | None, cause: Cause, most: int | None) -> Compaction:
         session = self._session
         looked = await self._scales.look(leaf)
         if looked.seen.leaf is None:
             return Compaction("nothing_to_do", "empty", "the session has no messages", cause, 0, 0)
         try:
-            made = await self._at(looked.seen.leaf, looked, cause)
+            made = await self._at(looked.seen.leaf, looked, cause, most)
         except CounterError as error:
             made = await self._ended(Compaction("failed", "counter_raised", str(error), cause, 0, 0), looked)
         if made.kind in ("failed", "rejected") and self.recipe.on_failure is not None:
@@ -129,34 +129,38 @@ class AsyncCompacting:
                 _log.warning("on_failure of session %r raised %r", session.id, error)
         return made
 
-    async def _at(self, leaf: str, looked: Look, cause: Cause) -> Compaction:
+    async def _at(self, leaf: str, looked: Look, cause: Cause, most: int | None) -> Compaction:
         """An attempt at the path to `leaf`, wherever the active leaf goes meanwhile: a cycle, by the holder of the
         lease, if there is anything to do."""
         session, compactor = self._session, self.recipe.compactor
+        if cause == "threshold" and (reason := await self._prompt_alone(looked)) is not None:
+            total = await self._scales.total(looked)
+            made = Compaction("nothing_to_do", "prompt_too_long", reason, cause, total, total)
+            return await self._ended(made, looked)
         if isinstance(compactor, Compactor):
-            planned = await self._planned(compactor, looked, cause)
+            planned = await self._planned(compactor, looked, most)
             if isinstance(planned, NothingToDo):
                 return await self._ended(await self._nothing(planned, looked, cause), looked)
         holder = session.store.new_id()
         if not await self._hold(holder):
             return _busy(cause)
         try:
-            return await self._cycle(leaf, cause, holder)
+            return await self._cycle(leaf, cause, most, holder)
         finally:
             with contextlib.suppress(GlassineError):  # what cannot be given back runs out
                 await session._engine.drop_lease(session._ref, LEASE_NAME, holder)
 
-    async def _cycle(self, leaf: str, cause: Cause, holder: str) -> Compaction:
+    async def _cycle(self, leaf: str, cause: Cause, most: int | None, holder: str) -> Compaction:
         """One cycle, from the hook to the summary that is laid. Who holds the lease does this alone."""
         session, compactor = self._session, self.recipe.compactor
         # Another holder may have been here before the lease was ours.
         looked = await self._scales.look(leaf)
         plan: CompactionPlan | None = None
         if isinstance(compactor, Compactor):
-            planned = await self._planned(compactor, looked, cause)
+            planned = await self._planned(compactor, looked, most)
             if isinstance(planned, CompactionPlan) and await self._before(planned):
                 looked = await self._after_hook(leaf, looked)
-                planned = await self._planned(compactor, looked, cause)
+                planned = await self._planned(compactor, looked, most)
             if isinstance(planned, NothingToDo):
                 return await self._ended(await self._nothing(planned, looked, cause), looked)
             plan = planned
@@ -172,7 +176,7 @@ class AsyncCompacting:
                 plan, written = await self._stand_in(compactor, looked)
             return await self._lay(plan, written, looked, before, cause)
         except FaultError as fault:
-            if fault.usage:
+            if fault.usage and await session._engine.info(session._ref) is not None:
                 await session._engine.add_usage(
                     session._ref, [session._usage_row(use) for use in fault.usage], session.store.now()
                 )
@@ -255,42 +259,42 @@ class AsyncCompacting:
         return replace(made, overlay=overlay)
 
     async def _nothing(self, planned: NothingToDo, looked: Look, cause: Cause) -> Compaction:
-        total = await self._scales.total(looked)
-        code: str = planned.code
-        reason = planned.reason
-        after, tokens = self.recipe.after, looked.view.tokens
-        prompt = tokens.calibration.of(tokens.system + tokens.tools)
-        if cause == "threshold" and after is not None and prompt > after:
-            code = "prompt_too_long"
-            reason = (
-                f"system prompt and tools alone take {prompt} tokens, the threshold is {after}: no compaction helps"
-            )
-        elif cause == "threshold" and after is not None and total > after:
-            return await self._shrink(looked, code, reason, total, after)
-        return Compaction("nothing_to_do", code, reason, cause, total, total)
+        total, after = await self._scales.total(looked), self.recipe.after
+        if cause == "threshold" and after is not None and total > after:
+            return await self._shrink(looked, planned, total, after)
+        return Compaction("nothing_to_do", planned.code, planned.reason, cause, total, total)
 
-    async def _shrink(self, looked: Look, code: str, reason: str, total: int, after: int) -> Compaction:
+    async def _prompt_alone(self, looked: Look) -> str | None:
+        """Why no compaction helps, where system prompt and tools alone have passed the threshold."""
+        after, prompt = self.recipe.after, await self._scales.prompt(looked)
+        if after is None or prompt <= after:
+            return None
+        return f"system prompt and tools alone take {prompt} tokens, the threshold is {after}: no compaction helps"
+
+    async def _shrink(self, looked: Look, planned: NothingToDo, total: int, after: int) -> Compaction:
         """Show long results short, where there is nothing to summarise; but not before a model has seen them."""
-        session = self._session
+        session, reason = self._session, planned.reason
         last = max([i for i, entry in enumerate(looked.entries) if entry.message.role == "assistant"], default=0)
         layings, freed = shrunk(
             looked.entries[:last],
             total - after,
-            lambda message: self._scales.cost(looked, message),
+            partial(self._scales.cost, looked),
             session._has_prompt,
         )
         if layings:
             await session._engine.lay(session._ref, layings, session.store.now())
             reason += f"; {len(layings)} long {'results are' if len(layings) > 1 else 'result is'} shown short instead"
         named = tuple([(laying.message_id, laying.data["call"]) for laying in layings])
-        return Compaction("nothing_to_do", code, reason, "threshold", total, total - freed, shrunk=named)
+        return Compaction("nothing_to_do", planned.code, reason, "threshold", total, total - freed, shrunk=named)
 
     async def standing(self) -> tuple[int | None, int]:
         """The threshold, and what the request from the active leaf takes of it."""
         return self.recipe.after, await self._scales.total(await self._scales.look(None))
 
     async def _ended(self, made: Compaction, looked: Look) -> Compaction:
-        """Store the event of an attempt that laid nothing."""
+        """Store the event of an attempt that laid nothing; but a session that was deleted meanwhile stays so."""
+        if await self._session._engine.info(self._session._ref) is None:
+            return made
         await self._session.add_event(EVENT, {**made.to_dict(), **await self._to_note(made, looked)})
         return made
 
@@ -314,13 +318,15 @@ class AsyncCompacting:
 
     # -- the range ---------------------------------------------------------------------------------------------------
 
-    async def _planned(self, compactor: Compactor, looked: Look, cause: Cause) -> CompactionPlan | NothingToDo:
+    async def _planned(self, compactor: Compactor, looked: Look, most: int | None) -> CompactionPlan | NothingToDo:
         session = self._session
         elsewhere = [] if looked.seen.leaf is None else await session._engine.elsewhere(session._ref, looked.seen.leaf)
         messages = [entry.message for entry in looked.entries]
+        # At most half of what the request may take: else little or nothing would be gained.
+        tail = compactor.tail_token_budget if most is None else min(compactor.tail_token_budget, most // 2)
         planned = plan_compaction(
             messages,
-            replace(compactor, tail_token_budget=self._tail(compactor, looked, cause)),
+            replace(compactor, tail_token_budget=tail),
             tokens=self._scales.costs(looked),
             stubbed=stubbed(looked.seen.beside),
             closed=closed(looked.seen, elsewhere),
@@ -328,15 +334,9 @@ class AsyncCompacting:
         if isinstance(planned, CompactionPlan):
             texts = {piece.message_id: bare(piece) for piece in looked.seen.pieces if isinstance(piece, Overlay)}
             inside = messages[planned.head : planned.head + planned.covered]
-            return replace(planned, previous=tuple([texts[each.id] for each in inside if is_summary(each)]))
+            previous = tuple([texts[each.id] for each in inside if is_summary(each)])
+            return replace(planned, previous=previous, messages=as_told(looked.seen, planned.messages))
         return planned
-
-    def _tail(self, compactor: Compactor, looked: Look, cause: Cause) -> int:
-        """The budget of the tail: at most half of what the request may take, or nothing would be gained."""
-        budget, after = compactor.tail_token_budget, self.recipe.after
-        if cause == "threshold" and after is not None:
-            return min(budget, after // 2)
-        return min(budget, looked.view.facts.context_window // 2) if cause == "overflow" else budget
 
     # -- the summary ------------------------------------------------------------------------------------------------
 

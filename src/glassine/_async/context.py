@@ -12,7 +12,7 @@ from ..blocks import Block, Scope, usage
 from ..errors import BlockNotFoundError, BudgetExceededError, ProviderError, ReadOnlyBlockError
 from ..formats._common import Note
 from ..loading import Copy, Loaded, already, concerns, is_empty_handed, loaded, marker_text, not_found
-from ..marking import over_result
+from ..marking import UNLOADED, over_result
 from ..messages import Message, from_micros
 from ..originals import excerpt
 from ..origins import Line
@@ -277,7 +277,7 @@ class AsyncContext:
                 copy.message_id,
                 copy.call_id,
                 marker_text(copy.key),
-                "unloaded",
+                UNLOADED,
                 anchored=True,
                 label=copy.label,
                 key=copy.key,

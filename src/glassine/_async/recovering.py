@@ -58,7 +58,7 @@ async def recover(session: AsyncSession, error: object) -> Recovery:
         return await _done(session, looked, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
     compaction: Compaction | None = None
     if session._compacting is not None:
-        compaction = await session._compacting.compact(None, "overflow")
+        compaction = await session._compacting.compact(None, "overflow", before - excess)
         if compaction.kind == "compacted":
             after = compaction.tokens_after
             return await _done(

@@ -59,7 +59,7 @@ def recover(session: Session, error: object) -> Recovery:
         return _done(session, looked, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
     compaction: Compaction | None = None
     if session._compacting is not None:
-        compaction = session._compacting.compact(None, "overflow")
+        compaction = session._compacting.compact(None, "overflow", before - excess)
         if compaction.kind == "compacted":
             after = compaction.tokens_after
             return _done(session, looked, Recovery("compacted", compaction.reason, before, after, named, compaction))

@@ -39,6 +39,17 @@ class Scales:
         counted = self.meter(looked.view.facts.family)
         return round(counted.message(message) * self._ratio(looked, counted))
 
+    def prompt(self, looked: Look) -> int:
+        """What system prompt and tools take; 0 where a counter of the caller's counts nothing else."""
+        view = looked.view
+        counted = self.meter(view.facts.family)
+        if counted.own is not None:
+            blocks = self._session._context.blocks() if counted.whole else []
+            alone = counted.request([], view.system, view.tools_text, blocks)
+            return alone if alone < self.total(looked) else 0
+        prompt = estimate_tokens(view.system, counted.family) + estimate_tokens(view.tools_text, counted.family)
+        return round(prompt * self._ratio(looked, counted))
+
     def total_with(self, looked: Look, plan: CompactionPlan, summary: Message, expected: int) -> int:
         """What the request takes once the summary stands for the range. A caller's counter of requests is asked again,
         for its counts need not add up."""

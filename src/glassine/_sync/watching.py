@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..calibration import learn
 from ..compaction import Pause
 from ..compactor import CounterError
-from ..exchange import Appended
+from ..exchange import Appended, Weight
 from ..models import facts as facts_of
 from ..prompt import unfrozen
 from ..thinking import UNNAMED
@@ -44,7 +44,8 @@ class Watch:
     def __init__(self, session: Tree, scales: Scales) -> None:
         self._session, self._scales = session, scales
         self._standing: _Standing | None = None
-        self._saved: tuple[tuple[str, ...], int] = ((), 0)
+        self._weight: Weight | None = None
+        self._saved: tuple[Weight, int] | None = None
 
     def is_short(self, appended: Appended, after: int) -> bool:
         """Whether the request is surely within the threshold, told from what is known of the state before."""
@@ -83,7 +84,9 @@ class Watch:
         counted = self._scales.meter(model.family)
         number = 2 + FAMILIES.index(counted.family)
         ratio = learn(weight.usage, model).ratio if counted.family == model.family else 1.0
-        saved = self._saved[1] if self._saved[0] == weight.beside else 0
+        # What is cut and marked on a path becomes more as it goes on, never less.
+        saved = self._saved[1] if self._saved is not None and weight.goes_on(self._saved[0]) else 0
+        self._weight = weight
         more = weight.visible[number] - weight.stored[number] + self._prompt_tokens(counted.family) - saved
         self._standing = _Standing(weight.change, weight.stored[number], more, number, ratio)
         return self._standing.total(weight.stored[number])
@@ -95,11 +98,11 @@ class Watch:
 
     def _note(self, looked: Look, total: int) -> None:
         """Keep how much less the request takes than was told from the stored totals."""
-        if (known := self._standing) is not None and known.ratio > 0:
+        known, weight = self._standing, self._weight
+        if known is not None and weight is not None and looked.seen.change == weight.change and known.ratio > 0:
             over = round((known.total(known.stored) - total) / known.ratio)
-            beside = tuple([overlay.id for overlay in looked.seen.beside])
-            before = self._saved[1] if self._saved[0] == beside else 0
-            self._saved = (beside, max(before + over, 0))
+            before = self._saved[1] if self._saved is not None and weight.goes_on(self._saved[0]) else 0
+            self._saved = (weight, before + over)
             self._standing = known._replace(more=known.more - over)
 
     def pause(self, after: int) -> Pause:

@@ -15,7 +15,7 @@ from ...marking import by_message, replaced, shown_by
 from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
-from ...tree import Position, Span
+from ...tree import Path, Position, Span
 from ..database import AsyncDatabase
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
@@ -40,8 +40,8 @@ async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan
     return (await plan_of(db, ref, head, leaf, raw))[0]
 
 
-async def plan_of(db: AsyncDatabase, ref: Ref, head: Head, leaf: str | None, raw: bool) -> tuple[Plan, Position | None]:
-    """The same in a session that is there, and where the leaf is."""
+async def plan_of(db: AsyncDatabase, ref: Ref, head: Head, leaf: str | None, raw: bool) -> tuple[Plan, Path]:
+    """The same in a session that is there, and the path itself."""
     if leaf is None:
         at, totals = head.leaf, head.totals
     else:
@@ -52,7 +52,7 @@ async def plan_of(db: AsyncDatabase, ref: Ref, head: Head, leaf: str | None, raw
     for overlay in outermost(path, overlays):
         totals = totals.minus(Totals(overlay.covered_messages, overlay.covered_bytes, *overlay.covered_tokens))
         totals = totals.plus(Totals(1, overlay.size))
-    return Plan(head.ns, head.session, layers(path, overlays), totals, beside(path, overlays)), at
+    return Plan(head.ns, head.session, layers(path, overlays), totals, beside(path, overlays)), path
 
 
 async def history(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> list[Message]:
@@ -74,8 +74,8 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     head = await find_head(db, ref)
     if head is None and leaf is not None:
         raise MessageNotFoundError(leaf, session_id=ref.session, named_as="leaf")
-    planned, at = (None, None) if head is None else await plan_of(db, ref, head, leaf, False)
-    if head is None or planned is None or at is None:
+    planned, path = (None, Path(())) if head is None else await plan_of(db, ref, head, leaf, False)
+    if head is None or planned is None or not path.segments:
         number, change = (1, 0) if head is None else (head.next_seq, head.change)
         usage = () if head is None else await recent_usage(db, head, USAGE_ROWS)
         return Seen(None, None, (), (), (), number, 0, usage=tuple(usage), change=change)
@@ -91,6 +91,7 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
         raise _lacking(pieces, planned, ref)
     named = await db.row(db.queries.prompt_named, (head.ns, ref.session))
     since = 0 if named is None else named[3]
+    at = Position(*path.segments[0])
     leaf_id = active = (await db.row(db.queries.node_at, (head.ns, head.session, *at)))[0]
     if head.leaf is not None and head.leaf != at:
         active = (await db.row(db.queries.node_at, (head.ns, head.session, *head.leaf)))[0]

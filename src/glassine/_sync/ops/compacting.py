@@ -8,7 +8,7 @@ from ...exchange import Elsewhere, Laid, Weight
 from ...indexing import tokens
 from ...overlays import Overlay, summary_message
 from ...records import NOTHING, Ref, Totals
-from ...tree import Span
+from ...tree import Path, Span
 from ..database import Database
 from . import sessions
 from .heads import find_head, find_node, path_to
@@ -20,14 +20,15 @@ def weigh(db: Database, ref: Ref) -> Weight:
     """What the path to the active leaf weighs, without reading a message."""
     head = find_head(db, ref)
     if head is None:
-        return Weight(0, NOTHING, NOTHING, (), ())
+        return Weight(0, Path(()), NOTHING, NOTHING, (), ())
     usage = tuple(sessions.recent_usage(db, head, USAGE_ROWS))
-    planned, _ = plan_of(db, ref, head, None, False)
+    planned, path = plan_of(db, ref, head, None, False)
     visible = planned.visible
     for piece in planned.pieces:
         if isinstance(piece, Overlay):
             visible = visible.plus(Totals(0, 0, *tokens(summary_message(piece))))
-    return Weight(head.change, head.totals, visible, tuple([overlay.id for overlay in planned.beside]), usage)
+    over = [piece.id for piece in (*planned.pieces, *planned.beside) if isinstance(piece, Overlay)]
+    return Weight(head.change, path, head.totals, visible, tuple(over), usage)
 
 
 def elsewhere(db: Database, ref: Ref, leaf: str) -> list[Elsewhere]:
