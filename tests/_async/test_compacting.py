@@ -356,3 +356,25 @@ async def test_a_summariser_that_writes_too_much_is_made_to_go_on() -> None:
         session = store.session("s", SPEC.with_compaction(Compactor(summarize, 1, 100, 1, max_input_tokens=1_000)))
         await session.append([user(f"message {number} " + "some more words " * 60) for number in range(20)])
         assert (await session.compact()).kind == "compacted"
+
+
+@pytest.mark.parametrize("what", ["leaf", "all"])
+async def test_a_hook_that_deletes_the_leaf_or_all(what: str) -> None:
+    async def spoil(session: Any) -> None:
+        await (session.clear() if what == "all" else session.delete("m10"))
+
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", spec(before_compaction=spoil))
+        await session.append(talk(*range(1, 11)))
+        made = await session.compact()
+        assert made.kind == ("nothing_to_do" if what == "all" else "compacted")
+        assert made.messages == (0 if what == "all" else 6)
+
+
+async def test_a_summary_after_which_the_counter_counts_as_much_is_rejected() -> None:
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", spec(token_counter=lambda messages, prompt, blocks: 140_000))
+        await session.append(talk(*range(1, 11)))
+        made = await session.compact()
+        assert (made.kind, made.code) == ("rejected", "no_gain")
+        assert await session.overlays() == []

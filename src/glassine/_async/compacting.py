@@ -20,7 +20,7 @@ from ..compactor import (
     takes,
 )
 from ..covering import as_told, bare, closed, covered, kept
-from ..errors import GlassineError, InvalidError
+from ..errors import GlassineError, InvalidError, MessageNotFoundError
 from ..exchange import Appended, Laid
 from ..marking import stubbed
 from ..messages import user
@@ -122,6 +122,8 @@ class AsyncCompacting:
             made = await self._at(looked.seen.leaf, looked, cause, most)
         except CounterError as error:
             made = await self._ended(Compaction("failed", "counter_raised", str(error), cause, 0, 0), looked)
+        except MessageNotFoundError as error:
+            made = await self._ended(Compaction("failed", "changed", f"{error}, any more", cause, 0, 0), looked)
         if made.kind in ("failed", "rejected") and self.recipe.on_failure is not None:
             try:
                 await call_async(self.recipe.on_failure, made)
@@ -184,10 +186,13 @@ class AsyncCompacting:
             return await self._ended(made, looked)
 
     async def _after_hook(self, leaf: str, before: Look) -> Look:
-        """The path as it is after the hook: with what was appended to it, if it was the active one and still is."""
+        """The path as it is after the hook: with what was appended to it, if it was the active one and still is. Where
+        the hook has deleted its leaf, the active one takes its place."""
         if before.seen.leaf == before.seen.active:
             active = await self._scales.look(None)
             if any(leaf in (entry.message.id, entry.last_id) for entry in active.entries):
+                return active
+            if await self._session.message(leaf) is None:
                 return active
         return await self._scales.look(leaf)
 
@@ -216,6 +221,9 @@ class AsyncCompacting:
                 written.usage,
             )
         after = await self._scales.total_with(looked, plan, user(text), before + cost - plan.covered_tokens)
+        if after >= before:
+            reason = f"the request would take {after} tokens, and takes {before} now"
+            raise FaultError("rejected", "no_gain", reason, written.usage)
         messages = sum([entry.messages for entry in inside])
         reason = f"a summary of {cost} tokens stands for {messages} messages of {plan.covered_tokens} tokens"
         if written.fault is not None:

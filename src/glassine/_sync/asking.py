@@ -80,7 +80,6 @@ def _in_pieces(compactor: Compactor, plan: CompactionPlan, hold: Callable[[], bo
     """Ask for a summary of the first piece, then for it to be brought up to date with the next, and so on. What turns
     out to be too long is asked for again, in smaller pieces and with less of what tools gave."""
     size, chars = compactor.max_input_tokens, TOOL_CHARS
-    most = min(plan.summary_tokens, size // 4)
     left: Sequence[Message] = plan.messages
     previous: tuple[str, ...] = plan.previous
     if sum([estimate_tokens(text, "safe") for text in previous]) > size // 3:
@@ -89,6 +88,7 @@ def _in_pieces(compactor: Compactor, plan: CompactionPlan, hold: Callable[[], bo
     while left:
         if not hold():
             raise FaultError("failed", "lease_lost", "another holder took over: this one was too slow")
+        most = min(plan.summary_tokens, size // 4)
         request = clipped_to(plan.request, size // 8) if size >= SMALL else None
         piece, rest = first_piece(left, previous, request, size, most, chars)
         prompt = summary_prompt(piece, previous, request, most, chars)

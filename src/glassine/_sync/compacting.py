@@ -21,7 +21,7 @@ from ..compactor import (
     takes,
 )
 from ..covering import as_told, bare, closed, covered, kept
-from ..errors import GlassineError, InvalidError
+from ..errors import GlassineError, InvalidError, MessageNotFoundError
 from ..exchange import Appended, Laid
 from ..marking import stubbed
 from ..messages import user
@@ -123,6 +123,8 @@ class Compacting:
             made = self._at(looked.seen.leaf, looked, cause, most)
         except CounterError as error:
             made = self._ended(Compaction("failed", "counter_raised", str(error), cause, 0, 0), looked)
+        except MessageNotFoundError as error:
+            made = self._ended(Compaction("failed", "changed", f"{error}, any more", cause, 0, 0), looked)
         if made.kind in ("failed", "rejected") and self.recipe.on_failure is not None:
             try:
                 call(self.recipe.on_failure, made)
@@ -185,10 +187,13 @@ class Compacting:
             return self._ended(made, looked)
 
     def _after_hook(self, leaf: str, before: Look) -> Look:
-        """The path as it is after the hook: with what was appended to it, if it was the active one and still is."""
+        """The path as it is after the hook: with what was appended to it, if it was the active one and still is. Where
+        the hook has deleted its leaf, the active one takes its place."""
         if before.seen.leaf == before.seen.active:
             active = self._scales.look(None)
             if any(leaf in (entry.message.id, entry.last_id) for entry in active.entries):
+                return active
+            if self._session.message(leaf) is None:
                 return active
         return self._scales.look(leaf)
 
@@ -217,6 +222,9 @@ class Compacting:
                 written.usage,
             )
         after = self._scales.total_with(looked, plan, user(text), before + cost - plan.covered_tokens)
+        if after >= before:
+            reason = f"the request would take {after} tokens, and takes {before} now"
+            raise FaultError("rejected", "no_gain", reason, written.usage)
         messages = sum([entry.messages for entry in inside])
         reason = f"a summary of {cost} tokens stands for {messages} messages of {plan.covered_tokens} tokens"
         if written.fault is not None:
