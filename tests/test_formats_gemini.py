@@ -282,7 +282,7 @@ def test_signed_parts_of_a_stream_stay_as_they_came() -> None:
     ]
     assert not stream.finished
     stream.feed({"candidates": [{"content": {"parts": [{"text": "d"}]}, "finishReason": "STOP"}]})
-    assert (stream.reply().message.text, stream.finished) == ("ab\n\ncd", True)
+    assert (stream.reply().message.text, stream.finished) == ("ab\ncd", True)
     assert [part.get("text") for part in sent(stream.reply().message)[1]["parts"]] == ["ab", "", "cd"]
 
 

@@ -68,7 +68,7 @@ def call_within(seconds: float | None, method: Callable[..., Any], *args: Any) -
     """Call a function of a caller's, coroutine function or not, and wait for it at most so long.
 
     Raises OverdueError. What was called goes on then, in a thread that keeps no program from ending. What it raises
-    comes out as it is, but for what would end the caller's program: that is a RuntimeError.
+    comes out as it is, but for what would end the caller's thread: that is a RuntimeError.
     """
     work = _in_thread(method, args, True)
     try:
@@ -101,9 +101,10 @@ async def call_within_async(seconds: float | None, method: Callable[..., Any], *
         raise _contained(error) from error
 
 
-def _contained(error: BaseException) -> Exception:
-    """An error of a caller's function, as it may come out where it was called for another purpose."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+def _contained(error: BaseException) -> BaseException:
+    """An error of a caller's function, as it may come out where it was called for another purpose: one that would end a
+    thread or a task ends only the call. Who interrupts a program means the program."""
+    if isinstance(error, (Exception, KeyboardInterrupt)) and not isinstance(error, StopIteration):
         return error
     return RuntimeError(f"it raised {type(error).__name__}")
 

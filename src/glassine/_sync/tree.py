@@ -142,8 +142,8 @@ class Tree:
 
         What is left is the text `[redacted]`, or the ids and names of its tool calls and results. A title that was
         taken from the message goes too. The freed bytes are overwritten in the file, and the write-ahead log is
-        emptied if no other process is reading. Returns the ids of the summaries that went. Raises
-        MessageNotFoundError for an id that is not there.
+        emptied if no other process is reading. Of a message that was deleted, what it wrote to blocks and entries
+        goes. Returns the ids of the summaries that went. Raises MessageNotFoundError for an id that was never there.
         """
         dropped = self._engine.redact(self._ref, id_of(id), _remake, self.store.now())
         if self._made is not None:
