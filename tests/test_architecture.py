@@ -31,7 +31,7 @@ FLOORS = {
     "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
     "redaction handles pairing rules skills spec front_matter entries pricing overflow binding marking origins loading "
     "reminding originals thinking hints explaining showing dialects calibration compactor summarising extracting "
-    "covering places shrinking",
+    "covering places shrinking turns",
     STORAGE: "providers summarisers _keeping _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database "
     "_async.ops* _async.engine _async.postgres*",
     SHELL: "_async",

@@ -19,7 +19,6 @@ from glassine.compaction import (
     CompactionPlan,
     NothingToDo,
     Pause,
-    is_summary,
     open_calls_in,
     pause_after,
     plan_compaction,
@@ -28,6 +27,7 @@ from glassine.compaction import (
 from glassine.indexing import tokens as estimates
 from glassine.messages import Message, Part, Role, assistant, calls, results, tool_call, tool_result, user
 from glassine.pairing import Repaired, repair
+from glassine.turns import is_summary
 from tests.strategies import paths
 
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from . import _json
-from ._ids import RESERVED_PREFIX
 from .indexing import tokens as estimates
 from .messages import Message, MessageLike, ToolCall, calls, results
+from .turns import begins_turn, is_summary, says
 
 SUMMARY_SHARE: Final = 0.2
 LEAST_SUMMARY: Final = 100
@@ -158,11 +158,6 @@ def plan_compaction(
     )
 
 
-def is_summary(message: Message) -> bool:
-    """Whether a message of a history stands for a summary."""
-    return message.id.startswith(RESERVED_PREFIX)
-
-
 def request_of(messages: Sequence[Message]) -> str | None:
     """The text of the user's latest request; None where there is none, or it has no text."""
     found = _request(messages)
@@ -171,17 +166,9 @@ def request_of(messages: Sequence[Message]) -> str | None:
 
 def _request(messages: Sequence[Message]) -> int | None:
     for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if message.role == "user" and not is_summary(message):
-            given = {result.part for result in results(message)}
-            if any(_says(part) for place, part in enumerate(message.parts) if place not in given):
-                return index
+        if begins_turn(messages[index]):
+            return index
     return None
-
-
-def _says(part: Any) -> bool:
-    """Whether a part is more than a mark between steps or a text that is still empty."""
-    return bool(part["type"] != "step-start" and (part["type"] != "text" or str(part.get("text", "")).strip()))
 
 
 @dataclass(slots=True)
@@ -227,7 +214,7 @@ def _tools(messages: Sequence[Message], stubbed: Collection[tuple[str, str]]) ->
                 newest = index
             elif repeats is not None:
                 spans.append((repeats.message, index))
-            elif result is None and _says(part):
+            elif result is None and says(part):
                 newest = index
             if result is not None and (call is None or repeats is not None):
                 waiting = [one for one in there if not one.answered]

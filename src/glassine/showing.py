@@ -220,6 +220,7 @@ def truncated(
         truncation.max_tool_output_chars,
         truncation.max_text_chars,
         truncation.policies,
+        max_message_bytes=truncation.max_message_bytes,
         readable=readable,
     )
     shown = list(found)

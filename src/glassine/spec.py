@@ -119,6 +119,7 @@ class SessionSpec:
         max_text_chars: int = 10_000,
         policies: Mapping[str, Policy] | None = None,
         *,
+        max_message_bytes: int | None = None,
         batch: int = 20,
     ) -> SessionSpec:
         """The spec with older messages cut in its views, as `truncate_older` does; what is stored stays whole.
@@ -134,10 +135,11 @@ class SessionSpec:
                 keep_recent=keep_recent,
                 max_tool_output_chars=max_tool_output_chars,
                 max_text_chars=max_text_chars,
+                max_message_bytes=max_message_bytes or 0,
             )
         except ValueError as error:
             raise InvalidError(str(error)) from error
-        truncation = Truncation(keep_recent, max_tool_output_chars, max_text_chars, policies, batch)
+        truncation = Truncation(keep_recent, max_tool_output_chars, max_text_chars, policies, max_message_bytes, batch)
         return replace(self, truncation=truncation)
 
     @property

@@ -113,9 +113,7 @@ async def test_what_the_summariser_was_told_goes_with_its_redaction() -> None:
         assert (made.kind, made.code) == ("failed", "changed")
 
 
-@pytest.mark.parametrize(
-    "error", [StopIteration("x"), SystemExit(3), GeneratorExit(), TimeoutError("own")]
-)
+@pytest.mark.parametrize("error", [StopIteration("x"), SystemExit(3), GeneratorExit(), TimeoutError("own")])
 async def test_whatever_a_summariser_raises_is_a_reason(error: BaseException) -> None:
     def plain(prompt: SummaryPrompt) -> str:
         raise error

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from .._waiting import AWAITS, call, call_within
-from ..compaction import CompactionPlan, NothingToDo, is_summary, open_calls_in, pause_after, plan_compaction
+from ..compaction import CompactionPlan, NothingToDo, open_calls_in, pause_after, plan_compaction
 from ..compactor import (
     Cause,
     Compaction,
@@ -28,6 +28,7 @@ from ..messages import user
 from ..overlays import Overlay
 from ..shrinking import shrunk
 from ..summarising import fault_in
+from ..turns import is_summary
 from .asking import FaultError, Written, shown, summarise, usage_of
 from .scales import Scales
 from .viewing import Look

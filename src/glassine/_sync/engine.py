@@ -123,9 +123,15 @@ class Engine:
         return self._read(reading.next_page, planned, newest_first)
 
     def recent(
-        self, ref: Ref, leaf: str | None, max_messages: int | None, max_bytes: int | None, min_messages: int
+        self,
+        ref: Ref,
+        leaf: str | None,
+        max_messages: int | None,
+        max_bytes: int | None,
+        min_messages: int,
+        max_turns: int | None,
     ) -> Recent:
-        return self._read(reading.recent, ref, leaf, max_messages, max_bytes, min_messages)
+        return self._read(reading.recent, ref, leaf, max_messages, max_bytes, min_messages, max_turns)
 
     def message(self, ref: Ref, message_id: str) -> Message | None:
         return self._read(reading.get, ref, message_id)

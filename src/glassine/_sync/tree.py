@@ -204,17 +204,20 @@ class Tree:
         *,
         max_bytes: int | None = None,
         min_messages: int = 1,
+        max_turns: int | None = None,
         leaf: Place | None = None,
     ) -> Recent:
-        """The newest messages that a history shows, oldest first, within both limits.
+        """The newest messages that a history shows, oldest first, within all limits.
 
         `max_bytes` counts the JSON of the messages; at least `min_messages` come back even when they are larger.
-        `max_messages=0` gives none. Costs what it returns, however long the history is.
+        `max_turns` are whole turns: a user's message, and everything up to the next one. 0 messages or turns give none.
+        Costs what it returns, however long the history is.
         """
-        for name, value in (("max_messages", max_messages), ("max_bytes", max_bytes), ("min_messages", min_messages)):
+        limits = {"max_messages": max_messages, "max_bytes": max_bytes, "min_messages": min_messages}
+        for name, value in {**limits, "max_turns": max_turns}.items():
             if value is not None and value < 0:
                 raise ValueError(f"{name} must not be negative, got {value}")
-        return self._engine.recent(self._ref, maybe_id(leaf), max_messages, max_bytes, min_messages)
+        return self._engine.recent(self._ref, maybe_id(leaf), max_messages, max_bytes, min_messages, max_turns)
 
     def message(self, id: Place) -> Message | None:
         """One message as it is stored, or None. The id of a summary's message gives that message."""

@@ -105,6 +105,7 @@ class Truncation:
     max_tool_output_chars: int
     max_text_chars: int
     policies: Mapping[str, Policy] | None = field(hash=False)
+    max_message_bytes: int | None
     batch: int
 
     def cut(self, length: int) -> int:

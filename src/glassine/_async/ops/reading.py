@@ -16,6 +16,7 @@ from ...messages import ROLES, Message, from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
 from ...tree import Path, Position, Span
+from ...turns import begins_turn
 from ..database import AsyncDatabase
 from . import bodies
 from .heads import Head, find_head, need_node, path_to
@@ -144,13 +145,20 @@ async def next_page(db: AsyncDatabase, planned: Plan, newest_first: bool) -> tup
 
 
 async def recent(
-    db: AsyncDatabase, ref: Ref, leaf: str | None, max_messages: int | None, max_bytes: int | None, min_messages: int
+    db: AsyncDatabase,
+    ref: Ref,
+    leaf: str | None,
+    max_messages: int | None,
+    max_bytes: int | None,
+    min_messages: int,
+    max_turns: int | None,
 ) -> Recent:
-    """The newest visible messages within both limits, but by bytes never fewer than `min_messages`."""
+    """The newest visible messages within all limits, but by bytes never fewer than `min_messages`."""
     planned = await plan(db, ref, leaf, False)
     messages: list[Message] = []
     total = 0
-    wanted = planned if max_messages != 0 else planned._replace(pieces=())
+    wanted = planned if max_messages != 0 and max_turns != 0 else planned._replace(pieces=())
+    turns = 0
     async for message, _, _, size in _walk(db, wanted, newest_first=True):
         total += size
         if max_bytes is not None and total > max_bytes and len(messages) >= min_messages:
@@ -159,6 +167,10 @@ async def recent(
         messages.append(message)
         if len(messages) == max_messages:
             break
+        if max_turns is not None and begins_turn(message):
+            turns += 1
+            if turns == max_turns:
+                break
     messages.reverse()
     visible = planned.visible
     return Recent(tuple(messages), len(messages) < visible.messages, visible.messages, visible.size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glassine import AsyncStore
+from glassine import AsyncStore, assistant, tool_call, tool_result, user
 
 from .._expecting import equal, ids, raises, say, says, true
 
@@ -112,3 +112,23 @@ async def the_outline_is_the_whole_tree(store: AsyncStore) -> None:
     )
     wire = await session.message("m1")
     equal(outline[0].size, len(wire.encoded()[1]) if wire else None, "the size of a message")
+
+
+async def recent_counts_whole_turns(store: AsyncStore) -> None:
+    session = store.session("s")
+    call = tool_call("read", {}, id="c")
+    for turn in range(3):
+        await session.append(
+            [
+                user(f"question {turn}", id=f"q{turn}"),
+                assistant(call, id=f"k{turn}"),
+                user(tool_result(call, "text").parts[0], id=f"r{turn}"),
+                assistant("answer", id=f"a{turn}"),
+            ]
+        )
+    equal(ids((await session.recent(max_turns=1)).messages), ["q2", "k2", "r2", "a2"], "one turn")
+    two = await session.recent(max_turns=2)
+    equal((len(two.messages), two.messages[0].id, two.cut), (8, "q1", True), "two turns")
+    equal(len((await session.recent(6, max_turns=2)).messages), 6, "the narrower limit holds")
+    equal(len((await session.recent(max_turns=9)).messages), 12, "all turns")
+    equal((await session.recent(max_turns=0)).messages, (), "no turn")

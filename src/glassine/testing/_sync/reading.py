@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from glassine import Store
+from glassine import Store, assistant, tool_call, tool_result, user
 
 from .._expecting import equal, ids, raises, say, says, true
 
@@ -113,3 +113,23 @@ def the_outline_is_the_whole_tree(store: Store) -> None:
     )
     wire = session.message("m1")
     equal(outline[0].size, len(wire.encoded()[1]) if wire else None, "the size of a message")
+
+
+def recent_counts_whole_turns(store: Store) -> None:
+    session = store.session("s")
+    call = tool_call("read", {}, id="c")
+    for turn in range(3):
+        session.append(
+            [
+                user(f"question {turn}", id=f"q{turn}"),
+                assistant(call, id=f"k{turn}"),
+                user(tool_result(call, "text").parts[0], id=f"r{turn}"),
+                assistant("answer", id=f"a{turn}"),
+            ]
+        )
+    equal(ids(session.recent(max_turns=1).messages), ["q2", "k2", "r2", "a2"], "one turn")
+    two = session.recent(max_turns=2)
+    equal((len(two.messages), two.messages[0].id, two.cut), (8, "q1", True), "two turns")
+    equal(len(session.recent(6, max_turns=2).messages), 6, "the narrower limit holds")
+    equal(len(session.recent(max_turns=9).messages), 12, "all turns")
+    equal(session.recent(max_turns=0).messages, (), "no turn")
