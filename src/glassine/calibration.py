@@ -37,10 +37,11 @@ def prompt_tokens(usage: Usage) -> int | None:
 
     A provider that reports nothing but zeros, or only what came from its cache, has not counted.
     """
-    if usage.input_tokens is None:
-        return None
     cached = (usage.cache_read_tokens, usage.cache_write_5m_tokens, usage.cache_write_1h_tokens)
-    return usage.input_tokens + sum([number or 0 for number in cached]) or None
+    counts = [usage.input_tokens, *[number or 0 for number in cached]]
+    if any(count is None or count < 0 for count in counts):
+        return None
+    return sum([count or 0 for count in counts]) or None
 
 
 def learn(rows: Iterable[Usage], model: Model) -> Calibration:
@@ -52,13 +53,13 @@ def learn(rows: Iterable[Usage], model: Model) -> Calibration:
     ratio, requests = 1.0, 0
     same: dict[str, bool] = {}
     for row in rows:
-        counted = prompt_tokens(row)
-        if row.kind != "reply" or not row.ok or row.model is None or counted is None or not row.estimated_tokens:
+        counted, estimated = prompt_tokens(row), row.estimated_tokens or 0
+        if row.kind != "reply" or not row.ok or row.model is None or counted is None or estimated <= 0:
             continue
         if row.model not in same:
             same[row.model] = facts(row.model).plain_name == model.plain_name
         if same[row.model]:
-            new = min(max(counted / row.estimated_tokens, LEAST), MOST)
+            new = min(max(counted / estimated, LEAST), MOST)
             ratio = new if requests == 0 else (ratio + new) / 2
             requests += 1
     return Calibration(ratio, requests)

@@ -183,11 +183,10 @@ def _cost(message: Message, tool_chars: int) -> int:
     return estimate_tokens(_neutral(transcript(message, tool_chars)), "safe") + 2
 
 
-def clipped_to(text: str | None, most: int) -> str | None:
+def clipped_to(text: str, most: int) -> str:
     """A text of at most about `most` tokens: its beginning and its end."""
-    if text is None or (cost := estimate_tokens(text, "safe")) <= most:
-        return text
-    return _clipped(text, len(text) * most // cost)
+    cost = estimate_tokens(text, "safe")
+    return text if cost <= most else _clipped(text, len(text) * most // cost)
 
 
 def _section(name: str, text: str) -> str:
@@ -221,4 +220,6 @@ def fault_in(answer: object) -> str | None:
         return f"the summariser gave a {type(answer).__name__}, not a text"
     if not answer.strip():
         return "the summariser gave an empty text" if not answer else "the summariser gave a blank text"
+    if not any(map(str.isalnum, answer)):
+        return f"the summariser gave a text without a word: {answer.strip()[:40]!r}"
     return None

@@ -375,3 +375,61 @@ def test_a_summary_after_which_the_counter_counts_as_much_is_rejected() -> None:
         made = session.compact()
         assert (made.kind, made.code) == ("rejected", "no_gain")
         assert session.overlays() == []
+
+
+def test_recoveries_that_changed_nothing_do_not_count() -> None:
+    works = [False]
+
+    def summarize(prompt: SummaryPrompt) -> str:
+        if not works[0]:
+            raise ConnectionError("503")
+        return "short"
+
+    error = RuntimeError("prompt is too long: 9000 tokens > 3000 maximum")
+    with glassine.open(":memory:") as store:
+        session = store.session("s", SPEC.with_compaction(Compactor(summarize)))
+        session.append(talk(*range(1, 61)))
+        assert [session.recover(error).retry for _ in range(4)] == [False] * 4
+        works[0] = True
+        assert session.recover(error).kind == "compacted"
+
+
+def test_recoveries_without_a_reply_end() -> None:
+    error = RuntimeError("prompt is too long: 9000 tokens > 3000 maximum")
+    with glassine.open(":memory:") as store:
+        session = store.session("s", SPEC.with_compaction(Compactor(brief, 0, 0, 0, token_counter=words)))
+        session.append(assistant("so it is"))
+        kinds = []
+        for number in range(6):
+            session.append(talk(*range(100 * number, 100 * number + 10)))
+            kinds.append(session.recover(error).kind)
+        assert kinds == ["compacted"] * 3 + ["exhausted"] * 3
+
+
+@pytest.mark.parametrize("window", [1_000, 1_500, 8_000])
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_summariser_that_writes_more_than_it_was_asked_comes_to_an_end(window: int, times: int) -> None:
+    asked = []
+
+    def summarize(prompt: SummaryPrompt) -> str:
+        asked.append(prompt)
+        return "many words of some weight " * (prompt.max_tokens * times // 5)
+
+    with glassine.open(":memory:") as store:
+        session = store.session("s", SPEC.with_compaction(Compactor(summarize, 1, 100, 1, max_input_tokens=window)))
+        session.append([user(f"message {number} " + "some more words " * 60) for number in range(60)])
+        made = session.compact()
+        assert made.kind == "compacted", made.reason
+        assert len(asked) < 120
+
+
+@pytest.mark.parametrize(
+    "answer", ["...", "\u200b", "I'm sorry, but the conversation is too long for me to summarise."]
+)
+def test_what_is_no_summary_is_not_laid(answer: str) -> None:
+    with glassine.open(":memory:") as store:
+        session = store.session("s", spec(lambda prompt: answer))
+        session.append(talk(*range(1, 41)))
+        made = session.compact()
+        assert (made.kind, made.code) in [("failed", "no_summary"), ("failed", "too_long")]
+        assert session.overlays() == []

@@ -89,7 +89,9 @@ class AsyncCompacting:
             return
         if total > after:
             pause = pause_after("nothing_to_do", total, after, now, 0)
-            await self._session.add_event(EVENT, {"kind": "undone", "after": after, "pause": pause._asdict()})
+            told = {"kind": "undone", "code": "undone", "reason": "a summary was taken off", "cause": "manual"}
+            numbers = {"tokensBefore": total, "tokensAfter": total, "after": after, "pause": pause._asdict()}
+            await self._session.add_event(EVENT, {**told, **numbers})
 
     # -- one attempt ------------------------------------------------------------------------------------------------
 

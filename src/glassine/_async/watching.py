@@ -76,7 +76,8 @@ class AsyncWatch:
         return total > after and (await self.pause(after)).is_over(session.store.now(), total)
 
     async def _weigh(self) -> int:
-        """What the request takes at most, without reading a message: markers and cuts only make it less."""
+        """What the request takes at most, but for stubs of missing results, without reading a message: markers and cuts
+        only make it less."""
         session = self._session
         weight = await session._engine.weigh(session._ref)
         model = facts_of(model_of(weight.usage) or UNNAMED)

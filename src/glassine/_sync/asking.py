@@ -26,6 +26,8 @@ from ..tokens import estimate_tokens
 
 SMALL: Final = 2_000
 """Tokens of a summariser's window below which there is no room for the user's request."""
+SHORT: Final = 400
+"""Characters of an answer that may be a refusal in words, and no summary."""
 _ATTEMPTS: Final = 3
 """How often the pieces are made smaller for a summariser that says they are too long."""
 
@@ -89,7 +91,7 @@ def _in_pieces(compactor: Compactor, plan: CompactionPlan, hold: Callable[[], bo
         if not hold():
             raise FaultError("failed", "lease_lost", "another holder took over: this one was too slow")
         most = min(plan.summary_tokens, size // 4)
-        request = clipped_to(plan.request, size // 8) if size >= SMALL else None
+        request = None if plan.request is None or size < SMALL else clipped_to(plan.request, size // 8)
         piece, rest = first_piece(left, previous, request, size, most, chars)
         prompt = summary_prompt(piece, previous, request, most, chars)
         try:
@@ -100,13 +102,8 @@ def _in_pieces(compactor: Compactor, plan: CompactionPlan, hold: Callable[[], bo
                 raise FaultError("failed", "too_long", error.reason) from error
             size, chars = max(size // 2, LEAST_PIECE), SCARCE_TOOL_CHARS
             continue
-        taken, made = estimate_tokens(prompt, "safe"), estimate_tokens(text, "safe")
-        if not rest or made <= size // 3:
-            left, previous = rest, (text,)
-        elif made < taken:
-            left, previous = [user(text), *rest], ()  # too long to be handed on whole
-        else:
-            raise FaultError("failed", "too_long", f"a summary of {made} tokens was made of {taken}, and more to come")
+        # One that is longer than it was asked for must leave room for the next piece.
+        left, previous = rest, (clipped_to(text, size // 3) if rest else text,)
     return previous[-1]
 
 
@@ -121,6 +118,9 @@ def _asked(summarize: Summarize, compactor: Compactor, prompt: SummaryPrompt, us
             raise _TooLongError("failed", "too_long", f"the summariser's input was too long: {shown(error)}") from error
         raise FaultError("failed", "summariser_raised", f"the summariser raised {shown(error)}") from error
     used += usage_of(answer)
+    short = isinstance(answer, str) and len(answer) < SHORT and "#" not in answer
+    if short and is_context_overflow(str(answer)) is not None:
+        raise _TooLongError("failed", "too_long", f"the summariser says that its input is too long: {answer.strip()}")
     fault = answer.fault if isinstance(answer, Summary) else None
     if (fault := fault or fault_in(answer)) is not None:
         raise FaultError("failed", "no_summary", fault)

@@ -36,10 +36,9 @@ def recover(session: Session, error: object) -> Recovery:
     before = looked.view.tokens.total
     if looked.seen.leaf is None:
         return Recovery("exhausted", "the session has no messages", before, before)
-    if _tries(session, looked) >= TRIES:
+    if _tries(session) >= TRIES:
         return _done(
             session,
-            looked,
             Recovery("exhausted", f"{TRIES} recoveries brought no reply; something else is too long", before, before),
         )
     excess = _excess(overflow, looked, looked.view.facts.context_window)
@@ -56,19 +55,19 @@ def recover(session: Session, error: object) -> Recovery:
     after = before - freed
     if freed >= excess and layings:
         count = f"{len(layings)} result{'s are' if len(layings) > 1 else ' is'} shown short from now on"
-        return _done(session, looked, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
+        return _done(session, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
     compaction: Compaction | None = None
     if session._compacting is not None:
         compaction = session._compacting.compact(None, "overflow", before - excess)
         if compaction.kind == "compacted":
             after = compaction.tokens_after
-            return _done(session, looked, Recovery("compacted", compaction.reason, before, after, named, compaction))
+            return _done(session, Recovery("compacted", compaction.reason, before, after, named, compaction))
     why = "there is no compactor" if compaction is None else compaction.reason
     if layings:
         reason = f"{len(layings)} results are shown short, {freed} tokens less, which may not be enough; {why}"
-        return _done(session, looked, Recovery("shrunk", reason, before, after, named, compaction))
+        return _done(session, Recovery("shrunk", reason, before, after, named, compaction))
     reason = f"no result of a tool is long enough to be shown short; {why}"
-    return _done(session, looked, Recovery("exhausted", reason, before, before, (), compaction))
+    return _done(session, Recovery("exhausted", reason, before, before, (), compaction))
 
 
 def _excess(overflow: Overflow, looked: Look, window: int) -> int:
@@ -84,18 +83,21 @@ def _excess(overflow: Overflow, looked: Look, window: int) -> int:
     return max(round(before * (1 - UNKNOWN)), 1)
 
 
-def _answer(looked: Look) -> str | None:
+def _answer(session: Session) -> str | None:
     """The newest answer of a model on the path: when there is another one, a request has succeeded."""
-    there = [entry.message.id for entry in looked.entries if entry.message.role == "assistant"]
-    return there[-1] if there else None
+    for message in session.iter_history(raw=True, newest_first=True):
+        if message.role == "assistant":
+            return message.id
+    return None
 
 
-def _tries(session: Session, looked: Look) -> int:
-    """How many recoveries there were since the newest answer."""
-    told = [event.data for event in session.events() if event.kind == EVENT]
-    return sum([isinstance(data, dict) and data.get("answer") == _answer(looked) for data in told])
+def _tries(session: Session) -> int:
+    """How many recoveries have made a request shorter since the newest answer."""
+    told = [event.data for event in session.events() if event.kind == EVENT and isinstance(event.data, dict)]
+    answer = _answer(session)
+    return sum([data.get("answer") == answer and data.get("retry") is True for data in told])
 
 
-def _done(session: Session, looked: Look, recovery: Recovery) -> Recovery:
-    session.add_event(EVENT, {**recovery.to_dict(), "answer": _answer(looked)})
+def _done(session: Session, recovery: Recovery) -> Recovery:
+    session.add_event(EVENT, {**recovery.to_dict(), "answer": _answer(session)})
     return recovery

@@ -132,7 +132,7 @@ class Tree:
         """Delete messages; what hangs on them moves up to their parents. Returns how many were there.
 
         Ids that are not there are passed over. When the active leaf goes, its parent becomes the leaf (none, for a
-        root). Summaries whose ends go shrink, and are stale.
+        root). Summaries whose ends go shrink, and are stale; what they say of the messages stays (`redact` takes it).
         """
         places = [ids] if isinstance(ids, (str, Message, Mapping)) else list(ids)
         return self._engine.delete(self._ref, [id_of(place) for place in places], self.store.now())
