@@ -592,6 +592,7 @@ def process(*argv: str, **env: str) -> "subprocess.CompletedProcess[bytes]":
     )
 
 
+@a_file
 @pytest.mark.usefixtures("run")
 def test_as_a_program(imported: Path, tmp_path: Path) -> None:
     done = process("sessions", NO_COLOR="1", COLUMNS="")

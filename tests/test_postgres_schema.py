@@ -275,7 +275,7 @@ def test_migrations_take_turns(admin: psycopg.Connection, postgres: str, fresh_s
 STARTING = """
 import os, sys, glassine
 children = []
-for number in range(20):
+for number in range(int(sys.argv[2])):
     if not (pid := os.fork()):
         code = 1
         try:
@@ -289,10 +289,12 @@ print([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children])
 """
 
 
-def test_twenty_processes_start_at_once(postgres: str, fresh_schema: str) -> None:
+@pytest.mark.parametrize("processes", [6, pytest.param(20, marks=pytest.mark.soak)])
+def test_processes_start_at_once(postgres: str, fresh_schema: str, processes: int) -> None:
     url = f"{postgres}&schema={fresh_schema}"
-    said = subprocess.run([sys.executable, "-c", STARTING, url], capture_output=True, text=True, check=True)
-    assert json.loads(said.stdout) == [0] * 20, said.stderr
+    argv = [sys.executable, "-c", STARTING, url, str(processes)]
+    said = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert json.loads(said.stdout) == [0] * processes, said.stderr
     with glassine.open(url) as store:
-        assert store.session("s").path_length() == 20
+        assert store.session("s").path_length() == processes
         assert store.verify().clean

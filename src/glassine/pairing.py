@@ -78,11 +78,14 @@ def _pending_of_sound(messages: Sequence[Message]) -> tuple[str, ...] | None:
                     return None
                 del waiting[result.id]
             continue
-        asked = calls(message) if message.role == "assistant" else []
-        if waiting or given or not (asked or any(_says(part) for part in message.parts)):
+        if waiting or given:
             return None
-        waiting = dict.fromkeys([call.id for call in asked])
-        if len(waiting) != len(asked):
+        asked = calls(message) if message.role == "assistant" else []
+        if asked:
+            waiting = dict.fromkeys([call.id for call in asked])
+            if len(waiting) != len(asked):
+                return None
+        elif not _any_says(message.parts):
             return None
     return tuple(waiting)
 
@@ -269,12 +272,21 @@ class _Repair:
 
 
 def _says_anything(message: Message) -> bool:
-    return bool(calls(message) or results(message)) or any(_says(part) for part in message.parts)
+    return bool(calls(message) or results(message)) or _any_says(message.parts)
+
+
+def _any_says(parts: Sequence[Any]) -> bool:
+    for part in parts:  # noqa: SIM110 - asked of each message of each view; a generator would take longer than this
+        if _says(part):
+            return True
+    return False
 
 
 def _says(part: Any) -> bool:
     """Whether a part is more than a mark between steps or a text that is still empty."""
-    return bool(part["type"] != "step-start" and (part["type"] != "text" or str(part.get("text", "")).strip()))
+    if part["type"] == "text":
+        return bool(str(part.get("text", "")).strip())
+    return bool(part["type"] != "step-start")
 
 
 def _result_part(call: ToolCall, result: ToolResult) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import is_
 from typing import Any, NamedTuple
 
 from .indexing import tokens as estimates
@@ -266,9 +267,12 @@ class Measure(NamedTuple):
 
 def measured(seen: Seen, shown: Sequence[ViewEntry]) -> Measure:
     """The cost of the entries that a view of `seen` shows. What looks as stored need not be counted again."""
+    messages = [entry.message for entry in shown]
+    if len(messages) == len(seen.pieces) and all(map(is_, messages, seen.pieces)):
+        return Measure(seen.visible, (), ())
     stored = {id(piece) for piece in seen.pieces if isinstance(piece, Message)}
-    there = {id(entry.message) for entry in shown}
-    added = [entry.message for entry in shown if id(entry.message) not in stored]
+    there = {id(message) for message in messages}
+    added = [message for message in messages if id(message) not in stored]
     removed = [piece for piece in seen.pieces if isinstance(piece, Message) and id(piece) not in there]
     return Measure(seen.visible, tuple(added), tuple(removed))
 
@@ -293,10 +297,13 @@ def mended(found: Sequence[ViewEntry], repaired: Repaired) -> tuple[ViewEntry, .
 def places_of(said: Sequence[ViewEntry], sources: Sequence[int]) -> tuple[int, ...]:
     """For each message of a repaired list, by its source in `said`, the number of the entry that it comes from; a
     reminder comes from the one before it."""
+    reminding = [entry.why == ("reminder",) for entry in said]
+    if not any(reminding):
+        return tuple(sources)
     numbers = []
     number = -1
-    for entry in said:
-        number += entry.why != ("reminder",)
+    for is_reminder in reminding:
+        number += not is_reminder
         numbers.append(max(number, 0))
     return tuple([numbers[source] for source in sources])
 

@@ -50,14 +50,17 @@ class Items:
         return link(self._entries, self._note)
 
     def _part(self, piece: Piece) -> None:
-        match piece.part:
-            case {"type": "text", "text": str(text)}:
-                if text.strip():
-                    self._say(piece, self._text(piece, sendable(text)))
+        part = piece.part
+        # Most parts are texts; they are told apart without matching, which takes longer than all else does for one.
+        if part["type"] == "text" and isinstance(text := part.get("text"), str):
+            if text.strip():
+                self._say(piece, self._text(piece, sendable(text)))
+            return
+        match part:
             case {"type": "reasoning"}:
                 self._reasoning(piece)
             case {"type": "file"}:
-                self._say(piece, self._file(piece, piece.part))
+                self._say(piece, self._file(piece, part))
             case {"type": "step-start"}:
                 pass
             case {"type": "provider-item", "provider": "openai", "item": {"type": str(kind)} as item}:

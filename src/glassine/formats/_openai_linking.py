@@ -79,12 +79,14 @@ def link(entries: Sequence[Entry], note: Noting) -> list[dict[str, Any]]:
 
 def _single(entries: Sequence[Entry], note: Noting) -> list[Entry]:
     """The entries without items of the provider that stand there twice, or that are half of a pair."""
+    if not any([_is_provided(entry) for entry in entries]):
+        return list(entries)
     whole = _whole(entries)
     found: list[Entry] = []
     seen: set[str] = set()
     for number, entry in enumerate(entries):
         piece, item, _ = entry
-        if piece.part.get("type") == "provider-item":
+        if _is_provided(entry):
             id = item.get("id")
             if number not in whole or id in seen:
                 twice = number in whole
@@ -127,12 +129,17 @@ def _holds(entries: Sequence[Entry], run: Sequence[Entry], after: int, sent: set
     return False
 
 
+def _is_provided(entry: Entry) -> bool:
+    """Whether an item is one of the provider's, that is kept whole."""
+    return bool(entry.piece.part.get("type") == "provider-item")
+
+
 def _is_led_to(entry: Entry) -> bool:
     """Whether an item is one that a model writes after it has reasoned."""
     if entry.piece.result is not None:
         return False
     kind = entry.item["type"]
-    return entry.piece.part.get("type") != "provider-item" or "_call" in kind or kind == "compaction"
+    return not _is_provided(entry) or "_call" in kind or kind == "compaction"
 
 
 def _whole(entries: Sequence[Entry]) -> set[int]:
@@ -140,9 +147,10 @@ def _whole(entries: Sequence[Entry]) -> set[int]:
     asked: dict[tuple[str, str], int] = {}
     whole = set(range(len(entries)))
     last = entries[-1].piece.message if entries else 0
-    for number, (piece, item, _) in enumerate(entries):
-        if piece.part.get("type") != "provider-item":
+    for number, entry in enumerate(entries):
+        if not _is_provided(entry):
             continue
+        piece, item, _ = entry
         kind = item["type"]
         id = next((item[name] for name in _IDS if isinstance(item.get(name), str)), "")
         if kind in _OUTPUTS:
