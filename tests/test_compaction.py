@@ -190,7 +190,7 @@ def _unanswered(found: Repaired) -> set[tuple[str | None, int | None]]:
     return {(note.message_id, note.part) for note in found.notes if note.code == "missing_result"}
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds)
 def test_no_call_is_parted_from_its_result(path: list[Message], stays: Stays, seed: list[int]) -> None:
     plan = plan_compaction(path, stays, tokens=costed(path, seed))
@@ -203,7 +203,7 @@ def test_no_call_is_parted_from_its_result(path: list[Message], stays: Stays, se
     assert _late(after) <= _left_out(before)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds, data=st.data())
 def test_stubbed_calls_may_be_parted_and_no_result_is_lost(
     path: list[Message], stays: Stays, seed: list[int], data: st.DataObject
@@ -224,7 +224,7 @@ def test_stubbed_calls_may_be_parted_and_no_result_is_lost(
         assert (id, calls_of[id, part]) in sent
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(path=st.one_of(tangles, tangles, paths), stays=limits, seed=seeds)
 def test_calls_whose_tools_are_to_be_run_are_never_covered(path: list[Message], stays: Stays, seed: list[int]) -> None:
     plan = plan_compaction(path, stays, tokens=costed(path, seed))

@@ -296,3 +296,30 @@ def test_explain_tells_the_threshold_and_what_is_held_against_it() -> None:
         assert told.compaction == (10_000, session.preview().tokens.total)
         assert told.to_dict()["compaction"] == {"after": 10_000, "tokens": told.compaction[1]}
         assert f"compacted after 10000 tokens; {told.compaction[1]} now" in str(told)
+
+
+def test_what_a_reminder_stands_behind_is_not_counted_for_it() -> None:
+    made = (
+        glassine.SessionSpec()
+        .with_context("memory", when_changed="remind")
+        .with_compaction(Compactor(brief, protect_head=1, tail_token_budget=60, min_tail_messages=1))
+    )
+    with glassine.open(":memory:") as store:
+        session = store.session("s", made)
+        for number in range(12):
+            session.append(user(f"a question of the number {number}", id=f"m{number}"))
+            if number == 4:
+                session.view()
+                session.append_block("memory", "word " * 200)
+                session.view()
+        entries = session.preview().entries
+        (place,) = [index for index, entry in enumerate(entries) if entry.why == ("reminder",)]
+        assert entries[place].first_id == "m4"
+        planned = session.plan_compaction()
+        assert isinstance(planned, glassine.CompactionPlan)
+        messages = [entry.message for entry in entries]
+        from glassine import indexing
+
+        assert planned.first_id == "m1"
+        last = max(index for index, entry in enumerate(entries) if entry.last_id == planned.last_id)
+        assert planned.covered_tokens == sum([indexing.tokens(message)[-1] for message in messages[1 : last + 1]])

@@ -15,6 +15,7 @@ from . import _json
 from .formats._common import Note
 from .formats._outputs import output_parts
 from .messages import Message, Part, Role, ToolCall, ToolResult, calls, results
+from .turns import says
 
 STUB = "[Result from earlier conversation — see context summary above]"
 """What is shown for a result that is missing."""
@@ -144,7 +145,7 @@ class _Repair:
                     self._note("late_result", number, index, f"the result of {call.id} stands where its stub was sent")
             elif result is not None:
                 self._place(number, result, repeated)
-            elif not repeated and _says(part):
+            elif not repeated and says(part):
                 says = True
             # The results in a user's or tool message are sent before its other parts, those in an assistant's in place.
             if says and message.role == "assistant":
@@ -240,7 +241,7 @@ class _Repair:
         gone = self.dropped.get(number, set())
         if message.role == "assistant" and any(call.part not in gone for call in calls(message)):
             return True
-        return any(_says(part) for index, part in enumerate(message.parts) if index not in held and index not in gone)
+        return any(says(part) for index, part in enumerate(message.parts) if index not in held and index not in gone)
 
     def _remaining(self, number: int) -> Message | None:
         """The message without what was taken out of it; None when what is left says nothing."""
@@ -277,16 +278,9 @@ def _says_anything(message: Message) -> bool:
 
 def _any_says(parts: Sequence[Any]) -> bool:
     for part in parts:  # noqa: SIM110 - asked of each message of each view; a generator would take longer than this
-        if _says(part):
+        if says(part):
             return True
     return False
-
-
-def _says(part: Any) -> bool:
-    """Whether a part is more than a mark between steps or a text that is still empty."""
-    if part["type"] == "text":
-        return bool(str(part.get("text", "")).strip())
-    return bool(part["type"] != "step-start")
 
 
 def _result_part(call: ToolCall, result: ToolResult) -> dict[str, Any]:

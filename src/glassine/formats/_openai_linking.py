@@ -79,7 +79,7 @@ def link(entries: Sequence[Entry], note: Noting) -> list[dict[str, Any]]:
 
 def _single(entries: Sequence[Entry], note: Noting) -> list[Entry]:
     """The entries without items of the provider that stand there twice, or that are half of a pair."""
-    if not any([_is_provided(entry) for entry in entries]):
+    if not any(map(_is_provided, entries)):
         return list(entries)
     whole = _whole(entries)
     found: list[Entry] = []
