@@ -13,8 +13,8 @@ import pytest
 
 from tests import pg
 
-# The same examples in every run, so that a change is judged by what it changes; `./dev soak` looks for new ones, and for
-# more of them. No deadline: a machine may be busy with other things.
+# The same examples in every run, so that a change is judged by what it changes; `./dev soak` looks for new ones, and
+# for more of them. No deadline: a machine may be busy with other things.
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 hypothesis.settings.register_profile("explore", deadline=None)
 hypothesis.settings.load_profile("same")

@@ -134,23 +134,23 @@ class _Repair:
     def _read(self, number: int, message: Message) -> None:
         held = {result.part: result for result in results(message)}
         asked = {call.part: call for call in calls(message)} if message.role == "assistant" else {}
-        before, says = self.visible, False
+        before, spoken = self.visible, False
         for index, part in enumerate(message.parts):
             call, result = asked.get(index), held.get(index)
             repeated = call is not None and self._is_repeated(number, call, before)
             if call is not None and not repeated:
                 self._add(_Call(number, call, answered=result is not None))
-                says = True
+                spoken = True
                 if result is not None and (message.id, call.id) in self.stubbed:
                     self._note("late_result", number, index, f"the result of {call.id} stands where its stub was sent")
             elif result is not None:
                 self._place(number, result, repeated)
             elif not repeated and says(part):
-                says = True
+                spoken = True
             # The results in a user's or tool message are sent before its other parts, those in an assistant's in place.
-            if says and message.role == "assistant":
+            if spoken and message.role == "assistant":
                 self.visible = number
-        if says:
+        if spoken:
             self.visible = number
 
     def _add(self, entry: _Call) -> None:

@@ -10,7 +10,9 @@ from .messages import Message, results
 
 def says(part: Any) -> bool:
     """Whether a part is more than a mark between steps or a text that is still empty."""
-    return bool(part["type"] != "step-start" and (part["type"] != "text" or str(part.get("text", "")).strip()))
+    if part["type"] == "text":
+        return bool(str(part.get("text", "")).strip())
+    return bool(part["type"] != "step-start")
 
 
 def is_summary(message: Message) -> bool:
