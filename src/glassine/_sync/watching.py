@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..calibration import learn
 from ..compaction import Pause
 from ..compactor import CounterError
+from ..errors import ProviderError
 from ..exchange import Appended, Weight
 from ..models import facts as facts_of
 from ..prompt import unfrozen
@@ -94,7 +95,10 @@ class Watch:
 
     def _prompt_tokens(self, family: str) -> int:
         context = self._session._context
-        prompt = context.frozen() or unfrozen(context.render(), 1)
+        try:
+            prompt = context.frozen() or unfrozen(context.render(), 1)
+        except ProviderError:
+            return 0  # whoever makes a request is told
         return estimate_tokens(prompt.text, family) + estimate_tokens(tools_text(prompt.tools), family)
 
     def _note(self, looked: Look, total: int) -> None:
