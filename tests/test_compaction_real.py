@@ -39,7 +39,7 @@ def compact_on_the_way(path: list[Message], name: str, looks: int) -> None:
                     body = {"max_tokens": 9, **body}
                 assert rules.violations(made_of, body) == [], f"{name}, {api}, after message {number}"
             total, events = session.preview().tokens.total, session.events()
-            if total > AFTER:
+            if total > 1.01 * AFTER:  # stubs that repair adds are not in the running totals
                 # Only what must stay may keep it over: a last event says so.
                 assert events[-1].data["tokensAfter"] > AFTER or events[-1].data["pause"]["tokens"] > total
         kinds = {event.data["kind"] for event in session.events()}
