@@ -283,3 +283,29 @@ async def test_a_message_that_is_deleted_while_it_comes_stays_deleted() -> None:
                 await session.delete(recording.message.id)
         assert await session.history() == []
         assert len(await session.usage()) == 1
+
+
+class Broken:
+    """A stream that ends before it begins."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        raise ConnectionError("overloaded")
+
+
+async def test_a_stream_that_breaks_before_it_begins_is_a_failed_request() -> None:
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", SessionSpec())
+        await session.append(user("hello"))
+        view = await session.view(model="claude-sonnet-4-5")
+        with pytest.raises(ConnectionError):
+            await session.record_stream(Broken(), view=view).run()
+        (row,) = await session.usage()
+        assert (row.ok, row.model, row.message_id, row.input_tokens) == (False, "claude-sonnet-4-5", None, None)
+        assert row.leaf_id == view.leaf
+        async with session.record_stream(Broken(), view=view):
+            pass  # nobody asked for an event
+        assert len(await session.usage()) == 1
+        assert len(await session.history()) == 1

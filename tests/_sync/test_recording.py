@@ -282,3 +282,29 @@ def test_a_message_that_is_deleted_while_it_comes_stays_deleted() -> None:
                 session.delete(recording.message.id)
         assert session.history() == []
         assert len(session.usage()) == 1
+
+
+class Broken:
+    """A stream that ends before it begins."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        raise ConnectionError("overloaded")
+
+
+def test_a_stream_that_breaks_before_it_begins_is_a_failed_request() -> None:
+    with glassine.open(":memory:") as store:
+        session = store.session("s", SessionSpec())
+        session.append(user("hello"))
+        view = session.view(model="claude-sonnet-4-5")
+        with pytest.raises(ConnectionError):
+            session.record_stream(Broken(), view=view).run()
+        (row,) = session.usage()
+        assert (row.ok, row.model, row.message_id, row.input_tokens) == (False, "claude-sonnet-4-5", None, None)
+        assert row.leaf_id == view.leaf
+        with session.record_stream(Broken(), view=view):
+            pass  # nobody asked for an event
+        assert len(session.usage()) == 1
+        assert len(session.history()) == 1

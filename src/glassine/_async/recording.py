@@ -57,7 +57,7 @@ class AsyncRecording:
         self._stream: Stream | None = None
         self._revision = 0
         self._written_at = 0
-        self._ended = False
+        self._asked = self._ended = False
         self.message: Message | None = None
         """What is stored of the reply so far; None before anything came."""
 
@@ -78,6 +78,7 @@ class AsyncRecording:
     async def __aiter__(self) -> AsyncIterator[Any]:
         finished = False
         unknown = None
+        self._asked = True
         try:
             async for event in iterate_async(self._events):
                 unknown = event
@@ -105,9 +106,13 @@ class AsyncRecording:
             await self._write(reply, "streaming", None)
 
     async def _end(self, finished: bool) -> None:
-        if self._stream is None or self._ended:
+        if self._ended or not self._asked:
             return
         self._ended = True
+        if self._stream is None:
+            if not finished:
+                await self._fail()
+            return
         whole = finished and self._stream.finished
         reply = self._stream.reply(finished=whole)
         now = self._session.store.now()
@@ -117,6 +122,21 @@ class AsyncRecording:
             await _watch(self._session)
         else:
             await self._session._engine.record(self._session._ref, None, None, usage, now)
+
+    async def _fail(self) -> None:
+        """Note that a request was made and nothing came of it."""
+        session, view = self._session, self._view
+        if view is not None:
+            usage = Usage(
+                id=session.store.new_id(),
+                ok=False,
+                leaf_id=view.leaf,
+                model=view.model,
+                route=view.route,
+                started_at=view.started_at,
+                ended_at=from_micros(session.store.now()),
+            )
+            await session._engine.record(session._ref, None, None, usage, session.store.now())
 
     async def _write(self, reply: Reply, status: str, usage: Usage | None) -> None:
         session, now = self._session, self._session.store.now()

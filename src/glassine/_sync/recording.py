@@ -58,7 +58,7 @@ class Recording:
         self._stream: Stream | None = None
         self._revision = 0
         self._written_at = 0
-        self._ended = False
+        self._asked = self._ended = False
         self.message: Message | None = None
         """What is stored of the reply so far; None before anything came."""
 
@@ -79,6 +79,7 @@ class Recording:
     def __iter__(self) -> Iterator[Any]:
         finished = False
         unknown = None
+        self._asked = True
         try:
             for event in iterate(self._events):
                 unknown = event
@@ -106,9 +107,13 @@ class Recording:
             self._write(reply, "streaming", None)
 
     def _end(self, finished: bool) -> None:
-        if self._stream is None or self._ended:
+        if self._ended or not self._asked:
             return
         self._ended = True
+        if self._stream is None:
+            if not finished:
+                self._fail()
+            return
         whole = finished and self._stream.finished
         reply = self._stream.reply(finished=whole)
         now = self._session.store.now()
@@ -118,6 +123,21 @@ class Recording:
             _watch(self._session)
         else:
             self._session._engine.record(self._session._ref, None, None, usage, now)
+
+    def _fail(self) -> None:
+        """Note that a request was made and nothing came of it."""
+        session, view = self._session, self._view
+        if view is not None:
+            usage = Usage(
+                id=session.store.new_id(),
+                ok=False,
+                leaf_id=view.leaf,
+                model=view.model,
+                route=view.route,
+                started_at=view.started_at,
+                ended_at=from_micros(session.store.now()),
+            )
+            session._engine.record(session._ref, None, None, usage, session.store.now())
 
     def _write(self, reply: Reply, status: str, usage: Usage | None) -> None:
         session, now = self._session, self._session.store.now()
