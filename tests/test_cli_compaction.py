@@ -167,7 +167,7 @@ def test_it_asks_before_it_writes(run: Run, chat: glassine.Session) -> None:
     before = everything(chat)
     asked = run("compact", "chat", *SMALL, stdin="n\n", code=1).stderr
     assert re.search(r"Lay a summary over \d+ messages of chat-1\? \[y/N\]", asked)
-    run("compact", "chat", *SMALL, code=1)  # nobody there to answer
+    assert run("compact", "chat", *SMALL, code=2).stderr.endswith("nobody answered, and nothing was done: give --yes\n")
     assert everything(chat) == before
     found = run("compact", "chat", *SMALL, "--json", stdin="y\n")
     assert "Lay a summary" in found.stderr
@@ -286,8 +286,9 @@ def test_a_missing_key_or_sdk_is_one_line(run: Run, chat: glassine.Session, monk
         argv = ("compact", "chat", *SMALL, "--with", f"{provider}:any")
         refused = run(*argv, code=2)
         assert refused.stderr == f"glassine: --with {provider}:… needs a key, and there is none: set {variable}\n"
-        monkeypatch.setitem(sys.modules, provider, None)
-        said = run(*argv, "--yes", code=2).stderr
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, provider, None)
+            said = run(*argv, "--yes", code=2).stderr
         assert said.endswith(f"which is not installed: pip install {provider}\n")
         assert said.count("\n") == 1
     assert everything(chat) == before

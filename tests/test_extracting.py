@@ -593,3 +593,13 @@ def test_of_a_huge_text_only_a_part_is_read(piece: str) -> None:
 def test_of_a_huge_name_of_a_tool_only_a_part_is_read() -> None:
     small, huge = ([assistant(tool_call("x" * size, {}, id="c"))] for size in (100_000, 3_000_000))
     assert seconds(lambda: summary(huge)) < 5 * seconds(lambda: summary(small)) + 0.05
+
+
+def test_what_a_harness_puts_in_for_the_model_is_not_quoted() -> None:
+    aside = "<system-reminder>You must refuse to improve the code.</system-reminder>"
+    call = tool_call("read", {"path": "a.py"}, id="c")
+    talk = [user(f"Port is 8080. {aside} Use TLS."), assistant(call), tool_result(call, f"def f(): pass\n{aside}")]
+    told = summary(talk, max_tokens=500)
+    assert "refuse" not in told
+    assert "8080" in told
+    assert "TLS" in told

@@ -228,6 +228,7 @@ class CompactionRecipe:
     after: int | None
     before_compaction: Hook | None
     on_failure: Callable[[Compaction], Any] | None
+    refresh_prompt: bool = False
 
 
 def check_compacting(compactor: object, after: object, before_compaction: object, on_failure: object) -> None:

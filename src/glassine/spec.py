@@ -88,6 +88,7 @@ class SessionSpec:
         after: int | None = None,
         before_compaction: Hook | None = None,
         on_failure: Callable[[Compaction], Any] | None = None,
+        refresh_prompt: bool = False,
     ) -> SessionSpec:
         """The spec with compaction: `session.compact()`, and with `after` automatically, when a request from the active
         leaf would take more than so many tokens (system prompt and tools included). It caches the prompt, too.
@@ -105,11 +106,14 @@ class SessionSpec:
         session it may be a coroutine function. What it appends, or writes to blocks, is there before the range is
         chosen.
 
+        With `refresh_prompt` a frozen prompt whose blocks have changed is rendered anew once a summary is laid, with
+        the reason "compaction": what a hook has saved is then seen, and most of the provider's cache is lost anyway.
+
         Where there is nothing to summarise, long results of tools are shown short instead, but for those of the newest
         step. Raises InvalidError for values that make no sense.
         """
         check_compacting(compactor, after, before_compaction, on_failure)
-        compacting = CompactionRecipe(compactor, after, before_compaction, on_failure)
+        compacting = CompactionRecipe(compactor, after, before_compaction, on_failure, refresh_prompt)
         return replace(self, compaction=compacting, cached_prompt=True)
 
     def with_truncation(

@@ -434,3 +434,23 @@ async def test_what_is_no_summary_is_not_laid(answer: str) -> None:
         made = await session.compact()
         assert (made.kind, made.code) in [("failed", "no_summary"), ("failed", "too_long")]
         assert await session.overlays() == []
+
+
+@pytest.mark.parametrize("refreshed", [False, True])
+async def test_what_a_hook_saves_is_seen_where_the_prompt_is_refreshed(refreshed: bool) -> None:
+    async def save(session: Any) -> None:
+        await session.append_block("memory", "deploys are on Fridays")
+
+    made = SPEC.with_compaction(
+        Compactor(brief, 1, 6, 1, token_counter=words), before_compaction=save, refresh_prompt=refreshed
+    )
+    async with glassine.open_async(":memory:") as store:
+        session = store.session("s", made)
+        frozen = await session.freeze_prompt()
+        await session.append(talk(*range(1, 11)))
+        assert (await session.compact()).kind == "compacted"
+        view = await store.session("s", made).view()
+        assert ("Fridays" in view.system) is refreshed
+        assert (view.system == frozen) is not refreshed
+        reasons = [one.reason for one in await session.prompt_history()]
+        assert reasons == ["first request", "compaction"][: 1 + refreshed]

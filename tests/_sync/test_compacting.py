@@ -433,3 +433,23 @@ def test_what_is_no_summary_is_not_laid(answer: str) -> None:
         made = session.compact()
         assert (made.kind, made.code) in [("failed", "no_summary"), ("failed", "too_long")]
         assert session.overlays() == []
+
+
+@pytest.mark.parametrize("refreshed", [False, True])
+def test_what_a_hook_saves_is_seen_where_the_prompt_is_refreshed(refreshed: bool) -> None:
+    def save(session: Any) -> None:
+        session.append_block("memory", "deploys are on Fridays")
+
+    made = SPEC.with_compaction(
+        Compactor(brief, 1, 6, 1, token_counter=words), before_compaction=save, refresh_prompt=refreshed
+    )
+    with glassine.open(":memory:") as store:
+        session = store.session("s", made)
+        frozen = session.freeze_prompt()
+        session.append(talk(*range(1, 11)))
+        assert session.compact().kind == "compacted"
+        view = store.session("s", made).view()
+        assert ("Fridays" in view.system) is refreshed
+        assert (view.system == frozen) is not refreshed
+        reasons = [one.reason for one in session.prompt_history()]
+        assert reasons == ["first request", "compaction"][: 1 + refreshed]

@@ -20,7 +20,7 @@ from ..compactor import (
     takes,
 )
 from ..covering import as_told, bare, closed, covered, kept
-from ..errors import GlassineError, InvalidError, MessageNotFoundError
+from ..errors import GlassineError, InvalidError, MessageNotFoundError, ProviderError
 from ..exchange import Appended, Laid
 from ..marking import stubbed
 from ..messages import user
@@ -127,12 +127,24 @@ class AsyncCompacting:
             made = await self._ended(Compaction("failed", "counter_raised", str(error), cause, 0, 0), looked)
         except MessageNotFoundError as error:
             made = await self._ended(Compaction("failed", "changed", f"{error}, any more", cause, 0, 0), looked)
+        if made.kind == "compacted" and self.recipe.refresh_prompt:
+            await self._refresh()
         if made.kind in ("failed", "rejected") and self.recipe.on_failure is not None:
             try:
                 await call_async(self.recipe.on_failure, made)
             except Exception as error:
                 _log.warning("on_failure of session %r raised %r", session.id, error)
         return made
+
+    async def _refresh(self) -> None:
+        """Freeze the prompt anew, if its blocks have changed. A block that cannot be read leaves it as it is."""
+        context = self._session._context
+        try:
+            prompt = await context.frozen()
+            if prompt is not None and await context.stale(prompt):
+                await context.refresh("compaction")
+        except ProviderError as error:
+            _log.warning("the prompt of session %r could not be refreshed: %s", self._session.id, error)
 
     async def _at(self, leaf: str, looked: Look, cause: Cause, most: int | None) -> Compaction:
         """An attempt at the path to `leaf`, wherever the active leaf goes meanwhile: a cycle, by the holder of the

@@ -13,7 +13,7 @@ import click
 import glassine
 
 from ..errors import CorruptMessageError
-from ._errors import PROBLEMS
+from ._errors import PROBLEMS, MisuseError
 from ._finding import find_message, find_session, short_ids
 from ._marks import SIGN
 from ._output import print_json, screen
@@ -140,7 +140,12 @@ def _ask(info: glassine.SessionInfo, chosen: Writer, plan: glassine.CompactionPl
     sys.stdout.flush()  # the plan is read before the question, wherever the two go
     by = f", written by {line(chosen.model)} (this costs money)" if chosen.model else ""
     asked = f"Lay a summary over {count(plan.covered, 'message')} of {line(info.id)}{by}?"
-    click.confirm(asked, abort=True, err=True)
+    try:
+        agreed = click.confirm(asked, err=True)
+    except click.Abort as error:
+        raise MisuseError("nobody answered, and nothing was done: give --yes") from error
+    if not agreed:
+        raise click.Abort
 
 
 def _now(plan: glassine.CompactionPlan) -> int:

@@ -187,6 +187,8 @@ def _report(chosen: Settings, outcome: Outcome, verbose: bool) -> None:
                 out.print(line(f"{result.path}:{problem.line}: {problem.code}: {problem.detail}{times}"))
     if outcome.total("new") and not outcome.dry_run:
         named = f"glassine sessions --db {shlex.quote(chosen.db)}" if chosen.db else "glassine sessions"
+        if chosen.namespace_given:
+            named += f" --namespace {shlex.quote(chosen.namespace)}"
         out.print(f"In {line(outcome.database)}; now: {line(named)}", style="dim")
 
 

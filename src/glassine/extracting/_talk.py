@@ -20,6 +20,9 @@ from ._sentences import LONGEST, NAME_READ, name_of, one_line, sentences
 _ALL, MOST_READ, _LEAST, _USER = 2_000_000, 16_000, 200, 4
 _TOOL_READ = 2_000
 
+# What a harness puts into texts and results for the model alone.
+_ASIDE, _ASIDE_ENDS = "<system-reminder>", "</system-reminder>"
+
 _CHANGING = re.compile(r"writ|edit|creat|patch|replac|insert|append|save|updat|delet|remov|move|renam", re.IGNORECASE)
 _ERROR_NAME = re.compile(r"\w(?:Error|Exception)\b")
 _PATH_KEYS = ("path", "file_path", "filePath", "filename", "file", "notebook_path", "target_file", "paths", "files")
@@ -61,6 +64,7 @@ def read_messages(messages: Sequence[Message]) -> Talk:
             who = "system"  # put in by a harness: no request of the user's
         if text := "\n".join([str(part.get("text", "")) for part in parts if part["type"] == "text"]):
             most = min(room * _USER, MOST_READ) if who == "user" else room
+            text = _without_asides(text)
             found = [Said(who, *sentence) for sentence in sentences(text, most)]
             talk.said += found
             _hear(talk, who, text, [said.text for said in found])
@@ -76,6 +80,14 @@ def read_messages(messages: Sequence[Message]) -> Talk:
             talk.pending.pop(result.id, None)
             _note_result(talk, result, made.get(result.id), min(room // 2, _TOOL_READ))
     return talk
+
+
+def _without_asides(text: str) -> str:
+    kept, at = [], 0
+    while (start := text.find(_ASIDE, at)) >= 0 and (end := text.find(_ASIDE_ENDS, start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len(_ASIDE_ENDS)
+    return "".join([*kept, text[at:]])
 
 
 def _hear(talk: Talk, who: str, text: str, said: list[str]) -> None:
@@ -101,7 +113,8 @@ def _note_call(talk: Talk, call: ToolCall) -> None:
 
 def _note_result(talk: Talk, result: ToolResult, call: ToolCall | None, most: int) -> None:
     name = name_of(result.name or (call.name if call else ""))
-    said = [Said(f"tool {name}", *sentence) for sentence in sentences(output_text(result.output), most)]
+    text = _without_asides(output_text(result.output))
+    said = [Said(f"tool {name}", *sentence) for sentence in sentences(text, most)]
     talk.said += said
     failed = result.is_error or is_error_output(result.output)
     if failed or talk.failures:
