@@ -255,7 +255,7 @@ class Slow(Writable):
     def set(self, content: str) -> None:
         self.inside += 1
         assert self.inside == 1, "two write at the same time"
-        time.sleep(0.7)
+        time.sleep(1.8)
         super().set(content)
         self.inside -= 1
 
@@ -265,7 +265,7 @@ def lease_of(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 
 async def test_a_lease_lasts_as_long_as_the_call(monkeypatch: pytest.MonkeyPatch, database: str) -> None:
-    lease_of(monkeypatch, 0.3)
+    lease_of(monkeypatch, 1.2)
     spec = SessionSpec().with_context("memory", provider=(provider := Slow()))
     async with glassine.open_async(database) as one, glassine.open_async(database) as two:
         writers = [
