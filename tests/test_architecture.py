@@ -32,8 +32,8 @@ FLOORS = {
     "redaction handles pairing rules skills spec front_matter entries pricing overflow binding marking origins loading "
     "reminding originals thinking hints explaining showing dialects calibration compactor summarising extracting "
     "covering places shrinking turns",
-    STORAGE: "providers summarisers _keeping _drivers _spool _waiting _queries _sqlite* _postgres* sql _async.database "
-    "_async.ops* _async.engine _async.postgres*",
+    STORAGE: "providers summarisers _keeping _loop _drivers _spool _waiting _queries _sqlite* _postgres* sql "
+    "_async.database _async.ops* _async.engine _async.postgres*",
     SHELL: "_async",
     EDGES: "cli inspector integrations transcripts testing demo demo_data",
     FACADE: "__init__ __main__",

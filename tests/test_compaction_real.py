@@ -6,15 +6,18 @@ import random
 from pathlib import Path
 from typing import Any
 
+import anthropic
+import openai
 import pytest
 
 import glassine
 from glassine import Compactor, Message, extractive_summary, rules, transcripts, user
+from glassine.testing import FakeProvider
 from tests.test_views_real import MODELS, claude_code, needs_data, steps, trajectories
 
 AFTER, TAIL = 12_000, 4_000
 PREFIXES = 3
-"""How many states of a conversation are sent here; 40 in the long run."""
+"""How many states of a conversation are sent here; all of them, up to 200, in the long run."""
 
 
 def compact_on_the_way(path: list[Message], name: str, looks: int) -> None:
@@ -69,4 +72,29 @@ def test_a_few(path: Path) -> None:
 @pytest.mark.parametrize("path", [*claude_code(), *trajectories()], ids=lambda path: path.name)
 def test_all(path: Path) -> None:
     for history in stored(path) if path in claude_code() else [steps(path)]:
-        compact_on_the_way(history, path.name, 40)
+        compact_on_the_way(history, path.name, 200)
+
+
+@needs_data
+def test_over_http() -> None:
+    made = glassine.SessionSpec().with_context("soul", text="You are careful.")
+    made = made.with_compaction(Compactor(extractive_summary, tail_token_budget=TAIL), after=AFTER)
+    with (
+        FakeProvider() as fake,
+        anthropic.Anthropic(base_url=fake.anthropic_url, api_key="any", max_retries=0) as claude,
+        openai.OpenAI(base_url=fake.openai_url, api_key="any", max_retries=0) as gpt,
+        glassine.open(":memory:") as store,
+    ):
+        session = store.session("s", made)
+        for number, message in enumerate(steps(trajectories()[0])):
+            session.append(message)
+            if number % 15 or message.role == "assistant":
+                continue
+            view = session.view(MODELS["anthropic"])
+            if not view.pending:
+                claude.messages.create(max_tokens=9, **view.to_anthropic())
+                gpt.chat.completions.create(**session.view(MODELS["openai"]).to_openai())
+                gpt.responses.create(**session.view(MODELS["openai_responses"]).to_openai_responses())
+        assert len(session.compactions()) > 0
+        assert len(fake.requests) > 6
+        assert {request.status for request in fake.requests} == {200}

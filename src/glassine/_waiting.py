@@ -110,7 +110,7 @@ def _contained(error: BaseException) -> BaseException:
 
 
 def _in_thread(method: Callable[..., Any], args: tuple[Any, ...], run: bool) -> Future[Any]:
-    """Begin a call in a thread of its own. `run`: a coroutine that comes of it is run there, too."""
+    """Begin a call in a thread of its own. `run`: a coroutine that comes of it is waited for there."""
     import contextvars
     from concurrent.futures import Future
 
@@ -121,9 +121,9 @@ def _in_thread(method: Callable[..., Any], args: tuple[Any, ...], run: bool) -> 
         try:
             result = _called(method, args)
             if run and inspect.iscoroutine(result):
-                import asyncio
+                from . import _loop
 
-                result = asyncio.run(result)
+                result = _loop.run(result)
         except BaseException as error:
             work.set_exception(_contained(error))
         else:

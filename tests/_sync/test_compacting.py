@@ -453,3 +453,132 @@ def test_what_a_hook_saves_is_seen_where_the_prompt_is_refreshed(refreshed: bool
         assert (view.system == frozen) is not refreshed
         reasons = [one.reason for one in session.prompt_history()]
         assert reasons == ["first request", "compaction"][: 1 + refreshed]
+
+
+def test_the_hook_is_called_once_where_a_request_was_too_long() -> None:
+    calls = []
+    made = SPEC.with_compaction(Compactor(brief), before_compaction=lambda session, plan: calls.append(plan.last_id))
+    with glassine.open(":memory:") as store:
+        session = store.session("s", made)
+        session.append(talk(*range(1, 61)))
+        done = session.recover(RuntimeError("prompt is too long: 9000 tokens > 3000 maximum"))
+        assert done.compaction is not None
+        assert done.compaction.plan is not None
+        assert (done.kind, done.compaction.cause) == ("compacted", "overflow")
+        assert calls == [done.compaction.plan.last_id]
+
+
+def test_what_was_learnt_moves_the_threshold_and_the_cut_but_no_budget() -> None:
+    def reply(prompt_tokens: int) -> dict[str, Any]:
+        return {
+            "object": "chat.completion",
+            "model": "gpt-5",
+            "choices": [{"message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": 1},
+        }
+
+    kept = {}
+    for factor in (1, 2):
+        with glassine.open(":memory:") as store:
+            compactor = Compactor(brief, 1, 1_000, 1)
+            made = glassine.SessionSpec().with_context("memory", max_tokens=500)
+            session = store.session("s", made.with_compaction(compactor, after=6_000))
+            session.replace_block("memory", "a fact to be kept " * 20)
+            session.append(user("begin"))
+            view = session.view("gpt-5")
+            session.record(reply(factor * view.tokens.estimate), view=view)
+            fired = 0
+            for number in range(100):
+                session.append(user(f"message number {number} " + "and more of it " * 30))
+                if not fired and session.compactions():
+                    fired = number
+            (event, *_) = [event.data for event in session.events()]
+            plan = event["plan"]
+            kept[factor] = (fired, plan["tail"]["messages"], session.block("memory").tokens)
+            assert 6_000 < event["tokensBefore"] < 6_500
+            assert plan["tail"]["tokens"] <= 1_000
+    assert kept[2][0] < 0.6 * kept[1][0], "twice the tokens: half the messages until it is time"
+    assert kept[2][1] < 0.6 * kept[1][1], "and half of them in the tail"
+    assert kept[2][2] == kept[1][2], "a budget counts as before"
+
+
+def test_thinking_behind_a_summary_goes_where_it_is_bound_to_what_was_there() -> None:
+    thought = {"type": "reasoning", "text": "hm", "providerMetadata": {"anthropic": {"signature": "sig"}}}
+    facts = glassine.models.facts("claude-opus-4-5", binds_thinking=True)
+    meta = {"glassine": {"model": "claude-opus-4-5"}}
+
+    def answer(id: str) -> Message:
+        return assistant(thought, f"thought {id}", id=id, metadata=meta)
+
+    def thinks(view: glassine.View) -> dict[str, bool]:
+        return {
+            message.id: message.parts[0]["type"] == "reasoning"
+            for message in view.messages
+            if message.id in ("old", "kept", "new")
+        }
+
+    with glassine.open(":memory:") as store:
+        session = store.session("s", SPEC.with_compaction(Compactor(brief, 2, 20, 1, token_counter=words)))
+        session.freeze_prompt()
+        session.append([user("begin"), answer("old"), *talk(*range(1, 21)), answer("kept"), user("and then?")])
+        assert thinks(session.view("claude-opus-4-5", facts=facts)) == {"old": True, "kept": True}
+        assert session.compact().kind == "compacted"
+        session.append([answer("new"), user("go on")])
+        view = session.view("claude-opus-4-5", facts=facts)
+        assert thinks(view) == {"old": True, "kept": False, "new": True}, "what was thought before and after stays"
+        assert view.validate("anthropic") == []
+        assert "thought kept" in next(message.text for message in view.messages if message.id == "kept")
+
+
+HUGE = "長い出力 " * 200_000
+
+
+def test_whatever_road_an_oversized_result_takes_a_view_shows_a_preview_with_a_way_to_the_whole() -> None:
+    call = tool_call("read", {"path": "a"}, id="c")
+    huge = tool_result(call, HUGE, id="huge")
+
+    def appended(session: Any) -> None:
+        session.append(huge)
+
+    def updated(session: Any) -> None:
+        session.append(tool_result(call, "short", id="huge"))
+        session.update(huge)
+
+    def taken_in(session: Any) -> None:
+        session.ingest([*session.history(), huge])
+
+    with glassine.open(":memory:") as store:
+        for number, road in enumerate((appended, updated, taken_in)):
+            session = store.session(str(number), SPEC)
+            session.append([user("read it"), assistant(call)])
+            road(session)
+            view = session.view("gpt-5")
+            (output,) = [result.output for result in glassine.results(view.messages[-1])]
+            assert len(output) < 5_000
+            assert "read_original" in output
+            stored = session.message("huge")
+            assert stored is not None
+            assert glassine.results(stored)[0].output == HUGE
+            (tool,) = [tool for tool in session.tools() if tool.name == "read_original"]
+            end = tool.call({"message_id": "huge", "part": 0, "start": len(HUGE) - 10})
+            assert end.startswith(HUGE[-10:])
+        bare = store.session("without tools")
+        bare.append([user("read it"), assistant(call), huge])
+        assert "run the tool again" in str(bare.view("gpt-5").messages[-1].parts)
+
+
+def test_an_oversized_reply_is_shown_as_a_preview_too() -> None:
+    reply = {
+        "object": "chat.completion",
+        "model": "gpt-5",
+        "choices": [{"message": {"role": "assistant", "content": HUGE}, "finish_reason": "stop"}],
+    }
+    with glassine.open(":memory:") as store:
+        session = store.session("s", SPEC)
+        session.append(user("write it"))
+        message = session.record(reply, view=session.view("gpt-5"))
+        session.append(user("go on"))
+        assert message.text == HUGE
+        shown = session.view("gpt-5").messages[1].text
+        assert len(shown) < 5_000
+        assert "read_original" in shown
