@@ -22,7 +22,7 @@ from glassine.compaction import (
     open_calls_in,
     pause_after,
     plan_compaction,
-    request_of,
+    request_at,
 )
 from glassine.indexing import tokens as estimates
 from glassine.messages import Message, Part, Role, assistant, calls, results, tool_call, tool_result, user
@@ -360,12 +360,17 @@ def test_the_request_is_the_last_thing_that_a_user_said() -> None:
         user(id="m3"),
         assistant("x", id="m4"),
     ]
-    assert request_of(blank) == "一番目"
-    assert request_of([*blank, summary()]) == "一番目"
+    assert request_at(blank) == 0
+    assert request_at([*blank, summary()]) == 0
     picture = {"type": "file", "mediaType": "image/png", "url": "https://a.example/x.png"}
-    assert request_of([*blank, user(picture, id="m5")]) is None
-    assert request_of([*blank, Message(role="user", parts=gives("a", "r").parts, id="m5")]) == "一番目"
-    assert request_of([]) is None
+    assert request_at([*blank, user(picture, id="m5")]) == 5
+    assert request_at([*blank, Message(role="user", parts=gives("a", "r").parts, id="m5")]) == 0
+    assert request_at([]) is None
+    path = [*talk(6), user(picture, id="seen")]
+    assert (planned(path, Stays(1, 20, 1), [10] * 7).request, planned(path, Stays(1, 20, 1), [10] * 7).request_id) == (
+        None,
+        "seen",
+    )
 
 
 def test_earlier_summaries_are_covered_and_handed_on() -> None:

@@ -133,19 +133,20 @@ def plan_compaction(
             "calls and results, tools that are still to be run, or a summary of another branch hold the rest together"
         )
         return NothingToDo("no_boundary", reason)
-    start, end = _around_request(messages, costs, legal, ends, start, end)
+    request = request_at(messages)
+    if request is not None and start <= request < end:
+        start, end = _around(request, messages, costs, legal, ends, start, end)
     inside = range(start, end)
     fresh = [index for index in inside if not is_summary(messages[index])]
     if not fresh:
         return NothingToDo("nothing_new", "all that may be covered is a summary already, or the user's latest request")
     covered = sum(costs[start:end])
-    request = _request(messages)
     return CompactionPlan(
         first_id=messages[start].id,
         last_id=messages[end - 1].id,
         messages=tuple([messages[index] for index in fresh]),
         previous=tuple([messages[index].text for index in inside if is_summary(messages[index])]),
-        request=request_of(messages),
+        request=None if request is None else messages[request].text or None,
         request_id=None if request is None else messages[request].id,
         head=start,
         covered=end - start,
@@ -158,13 +159,8 @@ def plan_compaction(
     )
 
 
-def request_of(messages: Sequence[Message]) -> str | None:
-    """The text of the user's latest request; None where there is none, or it has no text."""
-    found = _request(messages)
-    return None if found is None else messages[found].text or None
-
-
-def _request(messages: Sequence[Message]) -> int | None:
+def request_at(messages: Sequence[Message]) -> int | None:
+    """Where the user's latest request stands; None where there is none."""
     for index in range(len(messages) - 1, -1, -1):
         if begins_turn(messages[index]):
             return index
@@ -277,7 +273,8 @@ def _end(legal: Sequence[bool], start: int, wanted: int, last: int) -> int | Non
     return next((index for index in range(max(wanted, start + 1), last + 1) if legal[index]), None)
 
 
-def _around_request(
+def _around(
+    request: int,
     messages: Sequence[Message],
     costs: Sequence[int],
     legal: Sequence[bool],
@@ -286,9 +283,6 @@ def _around_request(
     end: int,
 ) -> tuple[int, int]:
     """The part of a range before, or behind, the user's latest request: whichever frees more."""
-    request = _request(messages)
-    if request is None or not start <= request < end:
-        return start, end
     before = next((index for index in range(request, start, -1) if ends[index]), start)
     behind = next((index for index in range(request + 1, end) if legal[index]), end)
 

@@ -14,6 +14,12 @@ def original_handle(message_id: str, part: int) -> str:
     return f"[glassine original: message {json.dumps(message_id, ensure_ascii=False)}, part {part}]"
 
 
+def way_to_whole(message_id: str, part: int, readable: bool) -> str:
+    """How the whole of a part is had that is shown short. `readable`: the model has a tool that reads originals."""
+    how = "read the whole with read_original" if readable else "run the tool again for the rest"
+    return f"{how}: {original_handle(message_id, part)}"
+
+
 def names_original(value: Any, message_id: str) -> bool:
     """Whether any text inside `value` carries a handle to a part of this message."""
     if isinstance(value, str):

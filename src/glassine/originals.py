@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _json
 from .content import PREVIEW_CHARS
-from .handles import original_handle
+from .handles import way_to_whole
 from .messages import Message, calls, results
 from .representation import TEXT_LIMIT, is_media
 
@@ -25,7 +25,7 @@ def preview(message: Message, *, readable: bool) -> Message:
     changed = False
     for index, part in enumerate(wire["parts"]):
         kind = part["type"]
-        note = _note(message.id, index, readable)
+        note = way_to_whole(message.id, index, readable)
         if kind == "text" and isinstance(part.get("text"), str):
             names = ["text"]
         elif kind.startswith("tool-") or kind == "dynamic-tool":
@@ -71,12 +71,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else _json.text(value)
 
 
-def _note(message_id: str, part: int, readable: bool) -> str:
-    """A note, with places for the sizes."""
-    how = "read the whole with read_original" if readable else "run the tool again for the rest"
-    return f"{how}: {original_handle(message_id, part)}]"
-
-
 def _parsed(value: Any) -> Any:
     """The arguments of a call that stand there as JSON text: cut as text, they would be none."""
     try:
@@ -111,4 +105,4 @@ def _inside(value: Any, note: str, owner: Any) -> Any:
 
 
 def _cut_text(text: str, note: str) -> str:
-    return f"{text[:PREVIEW_CHARS]}\n[shortened: {PREVIEW_CHARS} of {len(text)} characters; {note}"
+    return f"{text[:PREVIEW_CHARS]}\n[shortened: {PREVIEW_CHARS} of {len(text)} characters; {note}]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from .handles import original_handle
-from .marking import Laying, over_result
+from .handles import way_to_whole
+from .marking import Laying, over_result, replaced
 from .messages import Message, results
 from .showing import ViewEntry
 from .truncation._shrink import shrink, size
@@ -37,17 +37,14 @@ def shrunk(
 
 
 def _short(message: Message, readable: bool) -> tuple[Message, list[Laying]]:
-    wire = message.to_dict()
+    outputs: dict[str, Any] = {}
     laid: list[Laying] = []
+    parts: Sequence[dict[str, Any]] = message.parts  # type: ignore[assignment]
     for result in results(message):
-        part: dict[str, Any] = wire["parts"][result.part]
-        if part.get("providerExecuted") is True or size(result.output) <= KEPT_CHARS:
+        if parts[result.part].get("providerExecuted") is True or size(result.output) <= KEPT_CHARS:
             continue
-        how = "read the whole with read_original" if readable else "run the tool again for the rest"
-        output = shrink(result.output, KEPT_CHARS, f"{how}: {original_handle(message.id, result.part)}")
-        part["output"] = output
-        if "errorText" in part:
-            part["errorText"] = output
+        output = shrink(result.output, KEPT_CHARS, way_to_whole(message.id, result.part, readable))
+        outputs[result.id] = output
         text = output if isinstance(output, str) else ""
         laid.append(over_result(message.id, result.id, text, REASON, anchored=False, output=output))
-    return (Message.from_dict(wire) if laid else message), laid
+    return replaced(message, outputs), laid

@@ -310,6 +310,9 @@ class AsyncEngine:
     async def usage(self, ref: Ref) -> list[Usage]:
         return await self._read(sessions.usage, ref)
 
+    async def newest_usage(self, ref: Ref) -> list[Usage]:
+        return await self._read(sessions.newest_usage, ref)
+
     async def deletions(self, ref: Ref) -> list[Deletion]:
         return await self._read(sessions.deletions, ref)
 

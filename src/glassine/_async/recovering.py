@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ..compactor import Compaction, Recovery
-from ..indexing import tokens as estimates
-from ..messages import Message
+from ..compactor import CounterError, Recovery
 from ..overflow import Overflow, is_context_overflow
 from ..shrinking import shrunk
-from ..tokens import FAMILIES
-from .scales import last_model
-from .viewing import Look, Wanted, look
+from .scales import AsyncScales
+from .viewing import Look
 
 if TYPE_CHECKING:
     from .session import AsyncSession
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
 EVENT: Final = "recovery"
 TRIES: Final = 3
 """Recoveries without a reply in between."""
-ROOM: Final = 0.9
-"""The share of the limit that the next request should take: the answer needs some of it, and an estimate is one."""
+ROOM: Final = 0.8
+"""The share of the limit that the next request should take: the answer and the next turn need some of it."""
 UNKNOWN: Final = 0.75
 """The share of what was sent that the next request should take, where nobody said what the limit is."""
 
@@ -30,51 +28,53 @@ async def recover(session: AsyncSession, error: object) -> Recovery:
     overflow = is_context_overflow(error)
     if overflow is None:
         return Recovery("not_an_overflow", "the error does not say that the request was too long")
-    model = await last_model(session)
-    looked = await look(session, Wanted(model, None), False)
-    before = looked.view.tokens.total
+    compacting = session._compacting
+    scales, looked, before = await _weighed(session)
     if looked.seen.leaf is None:
         return Recovery("exhausted", "the session has no messages", before, before)
     if await _tries(session) >= TRIES:
-        return await _done(
-            session,
-            Recovery("exhausted", f"{TRIES} recoveries brought no reply; something else is too long", before, before),
-        )
-    excess = _excess(overflow, looked, looked.view.facts.context_window)
-    number = FAMILIES.index(looked.view.facts.family)
-    calibration = looked.view.calibration
-
-    def cost(message: Message) -> int:
-        return calibration.of(estimates(message)[number])
-
-    layings, freed = shrunk(looked.entries, excess, cost, session._has_prompt)
+        reason = f"{TRIES} recoveries brought no reply; something else is too long"
+        return await _done(session, Recovery("exhausted", reason, before, before))
+    excess = _excess(overflow, before, looked.view.facts.context_window)
+    layings, freed = shrunk(looked.entries, excess, partial(scales.cost, looked), session._has_prompt)
     named = tuple([(laying.message_id, laying.data["call"]) for laying in layings])
     if layings:
         await session._engine.lay(session._ref, layings, session.store.now())
     after = before - freed
+    short = (
+        f"{len(layings)} result{'s are' if len(layings) > 1 else ' is'} shown short from now on: {freed} tokens less"
+    )
     if freed >= excess and layings:
-        count = f"{len(layings)} result{'s are' if len(layings) > 1 else ' is'} shown short from now on"
-        return await _done(session, Recovery("shrunk", f"{count}: {freed} tokens less", before, after, named))
-    compaction: Compaction | None = None
-    if session._compacting is not None:
-        compaction = await session._compacting.compact(None, "overflow", before - excess)
-        if compaction.kind == "compacted":
-            after = compaction.tokens_after
-            return await _done(session, Recovery("compacted", compaction.reason, before, after, named, compaction))
+        return await _done(session, Recovery("shrunk", short, before, after, named))
+    compaction = None if compacting is None else await compacting.compact(None, "overflow", before - excess)
+    if compaction is not None and compaction.kind == "compacted":
+        return await _done(
+            session, Recovery("compacted", compaction.reason, before, compaction.tokens_after, named, compaction)
+        )
     why = "there is no compactor" if compaction is None else compaction.reason
     if layings:
-        reason = f"{len(layings)} results are shown short, {freed} tokens less, which may not be enough; {why}"
+        reason = f"{short}, which may not be enough; {why}"
         return await _done(session, Recovery("shrunk", reason, before, after, named, compaction))
     reason = f"no result of a tool is long enough to be shown short; {why}"
     return await _done(session, Recovery("exhausted", reason, before, before, (), compaction))
 
 
-def _excess(overflow: Overflow, looked: Look, window: int) -> int:
-    """How many tokens, as they are estimated, the next request should have less.
+async def _weighed(session: AsyncSession) -> tuple[AsyncScales, Look, int]:
+    """What the request takes, counted as for compaction; by the estimate where a counter of the caller's raises."""
+    compactor = None if session._compacting is None else session._compacting.recipe.compactor
+    scales = AsyncScales(session, compactor)
+    looked = await scales.look(None)
+    try:
+        return scales, looked, await scales.total(looked)
+    except CounterError:
+        return AsyncScales(session, None), looked, looked.view.tokens.total
+
+
+def _excess(overflow: Overflow, before: int, window: int) -> int:
+    """How many tokens, as they are counted here, the next request should have less.
 
     Where nobody says what the limit is, it is the model's; and where the estimate is within it, it was wrong.
     """
-    before = looked.view.tokens.total
     counted = overflow.tokens or before
     limit = overflow.limit or window
     if counted > limit * ROOM:

@@ -307,6 +307,9 @@ class Engine:
     def usage(self, ref: Ref) -> list[Usage]:
         return self._read(sessions.usage, ref)
 
+    def newest_usage(self, ref: Ref) -> list[Usage]:
+        return self._read(sessions.newest_usage, ref)
+
     def deletions(self, ref: Ref) -> list[Deletion]:
         return self._read(sessions.deletions, ref)
 

@@ -21,13 +21,14 @@ class Scales:
     """Counts what the requests of a session take, as its compactor counts. Raises CounterError where a counter of the
     caller's does."""
 
-    def __init__(self, session: Tree, compactor: Compactor | Compact) -> None:
+    def __init__(self, session: Tree, compactor: Compactor | Compact | None) -> None:
         self._session, self._compactor = session, compactor
 
     def look(self, leaf: str | None) -> Look:
         """The path to a leaf (None: the active one) as the model that the session was last held with would see it."""
         session = self._session
-        return look(session, Wanted(last_model(session), leaf), False)
+        usage = session._engine.newest_usage(session._ref)
+        return look(session, Wanted(model_of(usage), leaf), False)
 
     def meter(self, family: str) -> Meter:
         """What is counted with, where the model is of this family."""
@@ -84,11 +85,6 @@ class Scales:
             return view.tokens.total
         prompt = estimate_tokens(view.system, counted.family) + estimate_tokens(view.tools_text, counted.family)
         return prompt + view.measure.tokens(counted.family)
-
-
-def last_model(session: Tree) -> str | None:
-    """The model that a session was last held with."""
-    return model_of(session._engine.weigh(session._ref).usage)
 
 
 def model_of(usage: Sequence[Usage]) -> str | None:

@@ -12,7 +12,7 @@ from ..database import AsyncDatabase
 from . import sessions
 from .heads import find_head, find_node, path_to
 from .overlaying import add_summary
-from .reading import USAGE_ROWS, list_overlays, plan_of
+from .reading import list_overlays, plan_of
 
 
 async def weigh(db: AsyncDatabase, ref: Ref) -> Weight:
@@ -20,7 +20,7 @@ async def weigh(db: AsyncDatabase, ref: Ref) -> Weight:
     head = await find_head(db, ref)
     if head is None:
         return Weight(0, Path(()), NOTHING, NOTHING, (), ())
-    usage = tuple(await sessions.recent_usage(db, head, USAGE_ROWS))
+    usage = tuple(await sessions.recent_usage(db, head))
     planned, path = await plan_of(db, ref, head, None, False)
     visible = planned.visible
     for piece in planned.pieces:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 PAGE_MESSAGES = 256
 PAGE_BYTES = 4 * 1024 * 1024
-USAGE_ROWS = 32
-"""The newest usage rows, from which a view learns how far the estimate is off: older ones hardly count."""
 
 
 async def plan(db: AsyncDatabase, ref: Ref, leaf: str | None, raw: bool) -> Plan:
@@ -78,7 +76,7 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
     planned, path = (None, Path(())) if head is None else await plan_of(db, ref, head, leaf, False)
     if head is None or planned is None or not path.segments:
         number, change = (1, 0) if head is None else (head.next_seq, head.change)
-        usage = () if head is None else await recent_usage(db, head, USAGE_ROWS)
+        usage = () if head is None else await recent_usage(db, head)
         return Seen(None, None, (), (), (), number, 0, usage=tuple(usage), change=change)
     numbers: list[int] = []
     pieces: list[Message | Overlay] = []
@@ -105,7 +103,7 @@ async def seen(db: AsyncDatabase, ref: Ref, leaf: str | None) -> Seen:
         next=head.next_seq,
         since=since,
         visible=planned.visible,
-        usage=tuple(await recent_usage(db, head, USAGE_ROWS)),
+        usage=tuple(await recent_usage(db, head)),
         change=head.change,
     )
 

@@ -11,6 +11,8 @@ from ...records import Deletion, Event, Lineage, Ref, SessionInfo, StoreInfo, Us
 from ..database import AsyncDatabase
 from .heads import Head, create, find_head, namespace_key, save_head
 
+USAGE_ROWS = 32
+"""The newest usage rows, from which a view learns how far the estimate is off: older ones hardly count."""
 _KINDS: tuple[Any, ...] = ("message", "overlay", "session")
 
 
@@ -94,9 +96,15 @@ async def usage(db: AsyncDatabase, ref: Ref) -> list[Usage]:
     return [_usage(row) for row in await db.rows(db.queries.usage_list, (head.ns, head.session))]
 
 
-async def recent_usage(db: AsyncDatabase, head: Head, most: int) -> list[Usage]:
-    """The newest rows, the oldest of them first."""
-    return [_usage(row) for row in await db.rows(db.queries.usage_recent, (head.ns, head.session, most))][::-1]
+async def newest_usage(db: AsyncDatabase, ref: Ref) -> list[Usage]:
+    """The newest rows of a session, the oldest of them first."""
+    head = await find_head(db, ref)
+    return [] if head is None else await recent_usage(db, head)
+
+
+async def recent_usage(db: AsyncDatabase, head: Head) -> list[Usage]:
+    """The same of a session whose row was read."""
+    return [_usage(row) for row in await db.rows(db.queries.usage_recent, (head.ns, head.session, USAGE_ROWS))][::-1]
 
 
 async def last_event(db: AsyncDatabase, ref: Ref, kind: str) -> tuple[Any, int] | None:

@@ -13,7 +13,7 @@ from ..database import Database
 from . import sessions
 from .heads import find_head, find_node, path_to
 from .overlaying import add_summary
-from .reading import USAGE_ROWS, list_overlays, plan_of
+from .reading import list_overlays, plan_of
 
 
 def weigh(db: Database, ref: Ref) -> Weight:
@@ -21,7 +21,7 @@ def weigh(db: Database, ref: Ref) -> Weight:
     head = find_head(db, ref)
     if head is None:
         return Weight(0, Path(()), NOTHING, NOTHING, (), ())
-    usage = tuple(sessions.recent_usage(db, head, USAGE_ROWS))
+    usage = tuple(sessions.recent_usage(db, head))
     planned, path = plan_of(db, ref, head, None, False)
     visible = planned.visible
     for piece in planned.pieces:

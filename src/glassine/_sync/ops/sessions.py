@@ -12,6 +12,8 @@ from ...records import Deletion, Event, Lineage, Ref, SessionInfo, StoreInfo, Us
 from ..database import Database
 from .heads import Head, create, find_head, namespace_key, save_head
 
+USAGE_ROWS = 32
+"""The newest usage rows, from which a view learns how far the estimate is off: older ones hardly count."""
 _KINDS: tuple[Any, ...] = ("message", "overlay", "session")
 
 
@@ -91,9 +93,15 @@ def usage(db: Database, ref: Ref) -> list[Usage]:
     return [_usage(row) for row in db.rows(db.queries.usage_list, (head.ns, head.session))]
 
 
-def recent_usage(db: Database, head: Head, most: int) -> list[Usage]:
-    """The newest rows, the oldest of them first."""
-    return [_usage(row) for row in db.rows(db.queries.usage_recent, (head.ns, head.session, most))][::-1]
+def newest_usage(db: Database, ref: Ref) -> list[Usage]:
+    """The newest rows of a session, the oldest of them first."""
+    head = find_head(db, ref)
+    return [] if head is None else recent_usage(db, head)
+
+
+def recent_usage(db: Database, head: Head) -> list[Usage]:
+    """The same of a session whose row was read."""
+    return [_usage(row) for row in db.rows(db.queries.usage_recent, (head.ns, head.session, USAGE_ROWS))][::-1]
 
 
 def last_event(db: Database, ref: Ref, kind: str) -> tuple[Any, int] | None:
