@@ -19,6 +19,7 @@ from glassine.compaction import (
     CompactionPlan,
     NothingToDo,
     Pause,
+    noted_pause,
     open_calls_in,
     pause_after,
     plan_compaction,
@@ -466,3 +467,27 @@ def test_a_view_below_the_threshold_ends_the_pause() -> None:
     assert not Pause(until=5).is_over(4, 10**9)
     assert not Pause(tokens=5).is_over(10**9, 4)
     assert Pause(5, 5).is_over(5, 5)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        [],
+        "text",
+        {},
+        {"after": 100},
+        {"after": 100, "pause": 5},
+        {"after": 100, "pause": {}},
+        {"after": 100, "pause": {"until": "a", "tokens": 1, "failures": 1}},
+        {"after": 100, "pause": {"until": 1, "tokens": -1, "failures": 1}},
+        {"after": 100, "pause": {"until": 1, "tokens": 1, "failures": True}},
+        {"after": 99, "pause": {"until": 1, "tokens": 2, "failures": 3}},
+    ],
+)
+def test_an_event_of_anybodys_is_no_pause(told: object) -> None:
+    assert noted_pause(told, 100) == Pause()
+
+
+def test_a_pause_is_told_by_its_event() -> None:
+    assert noted_pause({"after": 100, "pause": Pause(1, 2, 3)._asdict(), "kind": "failed"}, 100) == Pause(1, 2, 3)

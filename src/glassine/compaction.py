@@ -319,6 +319,15 @@ class Pause(NamedTuple):
         return now >= self.until and tokens >= self.tokens
 
 
+def noted_pause(told: object, after: int) -> Pause:
+    """The pause that an event tells of, for the same threshold; none where it tells of none that could be: anybody can
+    store an event."""
+    if not isinstance(told, Mapping) or told.get("after") != after or not isinstance(told.get("pause"), Mapping):
+        return Pause()
+    numbers = [told["pause"].get(name) for name in Pause._fields]
+    return Pause(*numbers) if all(type(number) is int and number >= 0 for number in numbers) else Pause()
+
+
 def pause_after(kind: str, tokens: int, after: int, now: int, failures: int) -> Pause:
     """When the next automatic attempt may be made, after one of this kind that left a view of so many tokens.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..calibration import learn
-from ..compaction import Pause
+from ..compaction import Pause, noted_pause
 from ..compactor import CounterError
 from ..errors import ProviderError
 from ..exchange import Appended, Weight
@@ -113,8 +113,4 @@ class AsyncWatch:
         """The pause after the attempt before this one, whoever made it; none for another threshold."""
         session = self._session
         last = await session._engine.last_event(session._ref, EVENT)
-        try:
-            noted = last[0]["pause"] if last is not None and last[0]["after"] == after else {}
-            return Pause(**noted)
-        except (LookupError, TypeError):
-            return Pause()
+        return Pause() if last is None else noted_pause(last[0], after)
