@@ -26,7 +26,7 @@ FLOOR_NAMES = ["values", "pure", "storage", "shell", "edges", "façade"]
 
 # The first pattern that fits decides, and it covers what is inside a package too. _sync stands where _async does.
 FLOORS = {
-    VALUES: "messages errors urls _json _ids",
+    VALUES: "messages moments toolparts errors urls _json _ids",
     PURE: "formats tree history overlays compaction truncation pruning caching view blocks prompt tools representation "
     "copying drafting content exchange hits indexing ingesting ranking vectors tokens searching models records "
     "redaction handles pairing rules skills spec front_matter entries pricing overflow binding marking origins loading "
@@ -40,7 +40,7 @@ FLOORS = {
 }
 # What the edges may import beside themselves: the library as any user sees it.
 PUBLIC = {"glassine"} | {
-    f"glassine.{name}" for name in ("messages", "errors", "tokens", "transcripts", "urls", "rules", "models")
+    f"glassine.{name}" for name in ("messages", "moments", "errors", "tokens", "transcripts", "urls", "rules", "models")
 }
 # Pure code that stands beside the rest of its floor: it may import values and itself, nothing else.
 VALUES_ONLY = {"formats", "rules"}

@@ -22,7 +22,7 @@ from glassine import (
     tool_result,
     user,
 )
-from glassine.messages import from_micros, parse_time, to_iso, to_micros
+from glassine.moments import from_micros, parse_time, to_iso, to_micros
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 WIRE: dict[str, Any] = {

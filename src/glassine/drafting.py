@@ -6,7 +6,8 @@ import zlib
 from typing import NamedTuple
 
 from .indexing import Words, tokens, words
-from .messages import ROLES, Message, to_micros
+from .messages import ROLES, Message
+from .moments import to_micros
 from .representation import External, lay_down, restore
 
 

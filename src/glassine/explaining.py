@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .formats._common import Note
 from .hints import CacheHints
-from .messages import to_iso
 from .models import Model
+from .moments import to_iso
 from .prompt import Prompt
 
 if TYPE_CHECKING:

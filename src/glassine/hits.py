@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from .content import Kind, Piece, pieces
 from .errors import CorruptMessageError
-from .messages import Message, from_micros
+from .messages import Message
+from .moments import from_micros
 from .records import Hit
 from .searching import Query, Snippet, snippet
 

@@ -7,11 +7,13 @@ The wire shape is the AI SDK's `UIMessage`: camelCase JSON with `id`, `role`, `p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, NamedTuple, NotRequired, Required, TypedDict, cast
+from datetime import datetime
+from typing import Any, Literal, NotRequired, Required, TypedDict, cast
 
 from . import _json
-from .errors import CorruptMessageError, InvalidError, InvalidMessageError
+from .errors import CorruptMessageError, InvalidMessageError
+from .moments import parse_time, to_iso
+from .toolparts import ToolCall, ToolResult, ToolsIn, read_tools
 
 __all__ = [
     "FilePart",
@@ -74,7 +76,6 @@ class ToolResultPart(TypedDict):
 
 Part = TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart | dict[str, Any]
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SPILLED = tuple[tuple[tuple[str | int, ...], Any], ...]
 _BLANK = b'{"id":"",'
 """How the bytes of a message begin whose id is still to be made."""
@@ -104,7 +105,7 @@ class Message:
     _data: dict[str, Any] | None
     _spilled: _SPILLED
     _created: datetime | Literal["undecoded"] | None
-    _tools: _Tools | None
+    _tools: ToolsIn | None
 
     def __init__(
         self,
@@ -303,33 +304,6 @@ class Message:
 MessageLike = Message | Mapping[str, Any]
 
 
-class ToolCall(NamedTuple):
-    """A tool call inside a message; `part` is the index of its part.
-
-    `input` is always an object, for no provider takes anything else: what the model wrote is read as JSON where it is
-    text, and is `{}` where no object comes of it. `raw` is what stands in the message.
-    """
-
-    id: str
-    name: str
-    input: dict[str, Any]
-    part: int
-    raw: Any
-
-
-class ToolResult(NamedTuple):
-    """A tool result inside a message; `part` is the index of its part, `name` None when the part has none."""
-
-    id: str
-    name: str | None
-    output: Any
-    is_error: bool
-    part: int
-
-
-_Tools = tuple[tuple[ToolCall, ...], tuple[ToolResult, ...]]
-
-
 def user(
     *content: str | Part,
     id: str | None = None,
@@ -393,89 +367,14 @@ def results(message: MessageLike) -> list[ToolResult]:
     return list(_tools_in(message)[1])
 
 
-def _tools_in(message: MessageLike) -> _Tools:
+def _tools_in(message: MessageLike) -> ToolsIn:
     # Kept with the message, which never changes: whoever makes a request asks several times.
     if not isinstance(message, Message):
-        return _read_tools(message.get("parts", ()))
+        return read_tools(message.get("parts", ()))
     if (found := message._tools) is None:
-        found = message._tools = _read_tools(message.parts)
+        found = message._tools = read_tools(message.parts)
     return found
-
-
-def _read_tools(parts: Any) -> _Tools:
-    asked: list[ToolCall] = []
-    given: list[ToolResult] = []
-    for index, part in enumerate(parts):
-        kind = part.get("type")
-        if kind == "text" or not isinstance(kind, str) or not isinstance(call_id := part.get("toolCallId"), str):
-            continue
-        name = part.get("toolName")
-        if kind == "tool-result":
-            given.append(ToolResult(call_id, name if isinstance(name, str) and name else None, *_outcome(part), index))
-            continue
-        if kind != "dynamic-tool" and not kind.startswith("tool-"):
-            continue
-        if kind == "dynamic-tool" and "state" not in part:
-            continue
-        if not isinstance(name, str):
-            name = "" if kind == "tool-call" else kind.removeprefix("tool-")
-        asked.append(ToolCall(call_id, name, _object(part.get("input")), index, part.get("input")))
-        if str(part.get("state", "")).startswith("output-"):
-            # A part without a state is a call that has only just begun.
-            given.append(ToolResult(call_id, name or None, *_outcome(part), index))
-    return tuple(asked), tuple(given)
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        try:
-            value = _json.decode(_json.CODEC_STDLIB, value.encode("utf-8", "surrogatepass"))
-            _json.encode(value)
-        except (ValueError, RecursionError):
-            return {}  # no JSON, or what Python alone takes for it: NaN, or a number beyond all
-    return value if isinstance(value, dict) else {}
-
-
-def _outcome(part: Mapping[str, Any]) -> tuple[Any, bool]:
-    if part.get("state") == "output-error":
-        return part.get("errorText", part.get("output")), True
-    return part.get("output"), part.get("isError") is True
 
 
 def _parts(content: Iterable[str | Part]) -> list[Part]:
     return [{"type": "text", "text": piece} if isinstance(piece, str) else piece for piece in content]
-
-
-def parse_time(value: Any, message_id: str | None = None) -> datetime:
-    """An aware datetime from ISO 8601 text with an offset. Raises InvalidMessageError for anything else."""
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            moment = None
-        if moment is not None and moment.tzinfo is not None:
-            return moment
-    raise InvalidMessageError(
-        f"createdAt {value!r} is not an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z",
-        message_id=message_id,
-        path=("createdAt",),
-    )
-
-
-def to_iso(moment: datetime) -> str:
-    """`moment` in UTC as ISO 8601 with a `Z`. Raises InvalidMessageError for a time without a zone."""
-    if moment.tzinfo is None:
-        raise InvalidMessageError("a time without a zone is ambiguous; use datetime.now(UTC)", path=("createdAt",))
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970 in UTC, exactly (a float of seconds would round). Raises InvalidError without a zone."""
-    if moment.tzinfo is None:
-        raise InvalidError("a time without a zone is ambiguous; use datetime.now(UTC)")
-    return (moment - EPOCH) // timedelta(microseconds=1)
-
-
-def from_micros(micros: int) -> datetime:
-    """The aware datetime of `to_micros`."""
-    return EPOCH + timedelta(microseconds=micros)

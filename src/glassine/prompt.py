@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from . import _json
 from .blocks import Block, Section, joined, joined_data, sections
-from .messages import EPOCH
+from .moments import EPOCH
 from .tools import ToolDefinition, definitions
 
 _TOOL = ("name", "description", "input_schema")

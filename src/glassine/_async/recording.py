@@ -12,7 +12,8 @@ from ..dialects import Stream, event_in, read_reply, stream_for
 from ..drafting import draft
 from ..errors import InvalidMessageError
 from ..formats._common import Reply
-from ..messages import Message, calls, from_micros, results, tool_result
+from ..messages import Message, calls, results, tool_result
+from ..moments import from_micros
 from ..pricing import price
 from ..records import Usage
 from ..view import View

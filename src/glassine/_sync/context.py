@@ -14,7 +14,8 @@ from ..errors import BlockNotFoundError, BudgetExceededError, ProviderError, Rea
 from ..formats._common import Note
 from ..loading import Copy, Loaded, already, concerns, is_empty_handed, loaded, marker_text, not_found
 from ..marking import UNLOADED, over_result
-from ..messages import Message, from_micros
+from ..messages import Message
+from ..moments import from_micros
 from ..originals import excerpt
 from ..origins import Line
 from ..prompt import Draft, Prompt, changed, draft

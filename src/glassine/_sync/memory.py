@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._ids import check_id
-from ..messages import from_micros
+from ..moments import from_micros
 from ..places import Place, id_of, storable
 from ..records import StoredBlock
 from .tree import Tree

@@ -20,7 +20,8 @@ from ..copying import CopyReport
 from ..errors import DriverMissingError, StoreError
 from ..exchange import Asked, Cursor
 from ..hits import hit
-from ..messages import ROLES, Role, to_micros
+from ..messages import ROLES, Role
+from ..moments import to_micros
 from ..records import Check, Hits, Problem, Ref, SessionInfo, StoreInfo
 from ..searching import parse_query
 from ..urls import Location, is_postgres, parse

@@ -14,7 +14,8 @@ from ..content import Kind
 from ..drafting import Draft, draft
 from ..errors import InvalidIdError, InvalidMessageError, SessionNotFoundError
 from ..indexing import count
-from ..messages import Message, MessageLike, Role, to_micros
+from ..messages import Message, MessageLike, Role
+from ..moments import to_micros
 from ..overlays import Overlay
 from ..places import ACTIVE, Place, id_of, maybe_id, named, storable
 from ..records import (

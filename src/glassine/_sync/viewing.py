@@ -10,9 +10,9 @@ from ..calibration import learn
 from ..formats._common import Note
 from ..hints import Retention, place
 from ..marking import stubbed, stubs
-from ..messages import from_micros
 from ..models import Model
 from ..models import facts as facts_of
+from ..moments import from_micros
 from ..pairing import repair
 from ..prompt import unfrozen
 from ..showing import (

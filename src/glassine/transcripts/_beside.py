@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import glassine
 
-from ..messages import parse_time
+from ..moments import parse_time
 from ._values import Compaction, Conversation
 
 __all__ = ["EventRow", "description", "event_rows", "refusal", "usage_rows"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import GlassineError
-from ..messages import parse_time
+from ..moments import parse_time
 from ._claude_blocks import text_field
 from ._notes import Notes
 from ._tree import Node

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ... import _json
 from ...blocks import SCOPES, Scope
 from ...errors import ProviderError
-from ...messages import from_micros
+from ...moments import from_micros
 from ...origins import Line, Origin, packed, unpacked, without
 from ...prompt import Draft, Freezing, Prompt, digest_of, unpack_tools
 from ...records import Ref

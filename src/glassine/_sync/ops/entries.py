@@ -13,7 +13,7 @@ from ...entries import Entry, EntryDraft, EntryHit, EntryInfo, Put, When, decode
 from ...errors import StoreError
 from ...exchange import Label
 from ...indexing import INDEX_VERSION
-from ...messages import from_micros
+from ...moments import from_micros
 from ...records import Ref
 from ...searching import Query
 from ..database import Database

@@ -13,7 +13,8 @@ from ...errors import CorruptMessageError, MessageNotFoundError
 from ...exchange import Plan
 from ...indexing import tokens
 from ...marking import by_message, replaced, shown_by
-from ...messages import ROLES, Message, from_micros
+from ...messages import ROLES, Message
+from ...moments import from_micros
 from ...overlays import KINDS, Overlay, OverlayKind, beside, layers, outermost, summary_message
 from ...records import NOTHING, Outline, Recent, Ref, Totals
 from ...tree import Path, Position, Span

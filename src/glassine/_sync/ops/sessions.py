@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import _json
-from ...messages import from_micros, to_micros
+from ...moments import from_micros, to_micros
 from ...records import Deletion, Event, Lineage, Ref, SessionInfo, StoreInfo, Usage
 from ..database import Database
 from .heads import Head, create, find_head, namespace_key, save_head

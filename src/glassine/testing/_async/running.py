@@ -18,6 +18,7 @@ from . import (
     counting,
     entries,
     ingesting,
+    loading,
     owning,
     placing,
     reading,
@@ -52,6 +53,7 @@ _ALL: dict[str, CheckFunction] = {
         owning,
         beside,
         remembering,
+        loading,
         compacting,
         entries,
     )

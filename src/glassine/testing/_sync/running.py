@@ -19,6 +19,7 @@ from . import (
     counting,
     entries,
     ingesting,
+    loading,
     owning,
     placing,
     reading,
@@ -53,6 +54,7 @@ _ALL: dict[str, CheckFunction] = {
         owning,
         beside,
         remembering,
+        loading,
         compacting,
         entries,
     )
