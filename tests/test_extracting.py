@@ -15,8 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glassine import Message, assistant, summarising, tool_call, tool_result, user
-from glassine.extracting import LONGEST, PLAIN_TOKENS, SECTIONS, _pieces, _split, extractive_summary
-from glassine.summarising import SummaryPrompt
+from glassine.extracting import PLAIN_TOKENS, extractive_summary
+from glassine.extracting._sentences import LONGEST, pieces, split
+from glassine.summarising import SECTIONS, SummaryPrompt
 from glassine.tokens import estimate_tokens
 from glassine.truncation._whole import before
 from tests.strategies import histories
@@ -443,7 +444,7 @@ CHARACTERS = ["e\u0301", "👩‍💻", "🇯🇵", "각", "か\u3099", "a", "�
 )
 def test_no_character_is_parted(characters: list[str]) -> None:
     sentence = " ".join("".join(characters).split())
-    found = list(_pieces(sentence))
+    found = list(pieces(sentence))
     assert all(len(piece) <= LONGEST for piece in found)
     place = 0
     for piece in found:
@@ -496,7 +497,7 @@ def test_the_end_of_a_long_message_is_read_too() -> None:
     ],
 )
 def test_sentences(line: str, expected: list[str]) -> None:
-    assert list(_split(line)) == expected
+    assert list(split(line)) == expected
 
 
 def test_lines_and_items_are_sentences_and_code_stays_whole() -> None:

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 
 from ..messages import Message
 from ._earlier import Earlier, read_summaries
-from ._form import SECTIONS, Said, counted
-from ._sentences import LONGEST, PLAIN_READ, sentences
-from ._sentences import pieces as _pieces
-from ._sentences import split as _split
+from ._form import Said, counted
+from ._sentences import PLAIN_READ, sentences
 from ._talk import Talk, read_messages
 from ._writing import written
 
 if TYPE_CHECKING:
     from ..summarising import SummaryPrompt
 
-__all__ = ["LONGEST", "PLAIN_TOKENS", "SECTIONS", "_pieces", "_split", "extractive_summary"]
+__all__ = ["PLAIN_TOKENS", "extractive_summary"]
 
 PLAIN_TOKENS = 1000
 """Bound of the summary of a plain text, which names none."""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ._form import CHANGED, CONTENT, KEYS, NONE, OPEN, SECTIONS, SEEN, STATE, TOPIC, Said
+from ..summarising import SECTIONS
+from ._form import CHANGED, CONTENT, KEYS, NONE, OPEN, SEEN, STATE, TOPIC, Said
 from ._sentences import LONGEST, PLAIN_READ, one_line, pieces, scanned, split
 
 _HEADING = re.compile(r"(?:(#{1,6}) |\*\*)([^#*]+?)(?: ?#*|:?\*\*:?)")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-SECTIONS = ("Topic", "Key Points", "Current State", "Open Items")
+from ..summarising import SECTIONS
+
 TOPIC, KEYS, STATE, OPEN = SECTIONS
 NONE = "- (none)"
 CHANGED, SEEN, CONTENT = "files changed", "files seen", "content"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..summarising import SECTIONS
 from ..tokens import estimate_tokens
 from ._earlier import Earlier
-from ._form import KEYS, NONE, OPEN, SECTIONS, STATE, TOPIC, Line, Said
+from ._form import KEYS, NONE, OPEN, STATE, TOPIC, Line, Said
 from ._lines import candidates, open_lines, state_lines, topic_of
 from ._novelty import Novelty
 from ._sentences import LONGEST, one_line, scanned, shortened, split
